@@ -1,0 +1,41 @@
+# Two commands for newcomers: `make demo` and `make test`. Both set up .venv first if it is not there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow lint types bench clean
+
+$(VENV)/.installed: pyproject.toml
+	@echo "==> setting up a virtual environment in $(VENV) and installing onefit"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.installed
+	@echo "==> choosing kernel width and ridge on a data set that ships with scikit-learn"
+	@$(BIN)/python benchmarks/demo.py
+
+test: $(VENV)/.installed
+	@echo "==> running the fast test suite"
+	@$(BIN)/python -m pytest -q
+
+test-slow: $(VENV)/.installed
+	@echo "==> running the slow tests"
+	@$(BIN)/python -m pytest -q -m slow
+
+lint: $(VENV)/.installed
+	@echo "==> ruff"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	@echo "==> mypy (strict in core, linalg, kernels, learners and criteria)"
+	@$(BIN)/mypy
+
+bench: $(VENV)/.installed
+	@echo "==> comparing with GridSearchCV, himalaya and plain NumPy, one thread each"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[benchmark]"
+	@$(BIN)/python benchmarks/kernel_ridge.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,95 @@
+"""Train/test splits, drawn once, and what they allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One split: the rows trained on, the rows tested, and all rows not trained on."""
+
+    train: Rows
+    test: Rows
+    removed: Rows
+
+    @cached_property
+    def test_in_removed(self) -> Rows:
+        """Where the tested rows stand among the removed ones."""
+        return np.searchsorted(self.removed, self.test)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Every split of n rows."""
+
+    n: int
+    folds: tuple[Fold, ...]
+
+    @classmethod
+    def from_splits(cls, splits: Iterable[tuple[Any, Any]], n: int) -> Folds:
+        """Validate (train, test) index pairs; empty or impossible ones are errors that name the split."""
+        folds = []
+        for number, (train, test) in enumerate(splits):
+            train, test = _as_rows(train, n, number, "training"), _as_rows(test, n, number, "test")
+            kept = np.zeros(n, dtype=bool)
+            kept[train] = True
+            folds.append(Fold(train, test, np.flatnonzero(~kept)))
+        if not folds:
+            raise ValueError("No splits: was the cross-validation iterator empty?")
+        return cls(n, tuple(folds))
+
+    def __len__(self) -> int:
+        return len(self.folds)
+
+    def __iter__(self) -> Any:
+        return iter(self.folds)
+
+    @cached_property
+    def training_sizes(self) -> Sequence[int]:
+        """Number of distinct training rows of each split."""
+        return tuple(self.n - len(fold.removed) for fold in self.folds)
+
+    @cached_property
+    def removable(self) -> bool:
+        """True if each split is the full data less some rows, tested on those: the hold-out identities apply.
+
+        Not so if a split trains on a row twice, or tests rows that it trains on.
+        """
+        return all(
+            len(fold.train) == self.n - len(fold.removed) and np.isin(fold.test, fold.removed).all()
+            for fold in self.folds
+        )
+
+    @cached_property
+    def leave_one_out(self) -> bool:
+        """True if every row is left out once, by itself."""
+        return (
+            len(self.folds) == self.n > 1
+            and all(len(fold.removed) == 1 and len(fold.test) == 1 for fold in self.folds)
+            and len({int(fold.test[0]) for fold in self.folds}) == self.n
+            and self.removable
+        )
+
+
+def _as_rows(indices: Any, n: int, number: int, kind: str) -> Rows:
+    rows = np.asarray(indices)
+    if rows.dtype == bool:
+        if len(rows) != n:
+            raise ValueError(f"The {kind} mask of split {number} has {len(rows)} entries for {n} rows.")
+        rows = np.flatnonzero(rows)
+    if rows.size == 0:
+        raise ValueError(f"The {kind} set of split {number} is empty.")
+    if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
+        raise ValueError(f"The {kind} set of split {number} must be a list of row numbers or a mask.")
+    if rows.min() < -n or rows.max() >= n:
+        raise ValueError(f"The {kind} set of split {number} has row numbers outside 0 … {n - 1}.")
+    return (rows % n).astype(np.intp)

@@ -1,0 +1,63 @@
+"""What was computed, how often, and how long it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+
+EVENTS = ("base", "gram", "eigendecomposition", "cholesky", "fit", "heldout", "scoring")
+
+
+@dataclass
+class Ledger:
+    """Counts and seconds of everything costly; safe to share between threads.
+
+    ``base``: base matrices (distances, inner products); ``gram``: element-wise maps of one;
+    ``eigendecomposition`` and ``cholesky``: factorisations of an n x n matrix; ``fit``: trainings of an
+    estimator; ``heldout``: passes over a regularisation path; ``scoring``: calls for one path.
+
+    >>> ledger = Ledger()
+    >>> with ledger.record("gram"):
+    ...     pass
+    >>> ledger["gram"], ledger["fit"]
+    (1, 0)
+    """
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(EVENTS, 0))
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(EVENTS, 0.0))
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @contextmanager
+    def record(self, event: str) -> Iterator[None]:
+        """Count one event and time the block; an event that fails is not counted."""
+        if event not in self.counts:
+            raise KeyError(f"unknown event {event!r}: one of {', '.join(EVENTS)}")
+        start = time.perf_counter()
+        yield
+        elapsed = time.perf_counter() - start
+        with self._lock:
+            self.counts[event] += 1
+            self.seconds[event] += elapsed
+
+    def add(self, other: Ledger) -> None:
+        """Take over another ledger's entries."""
+        with self._lock:
+            for event in EVENTS:
+                self.counts[event] += other.counts[event]
+                self.seconds[event] += other.seconds[event]
+
+    def __getitem__(self, event: str) -> int:
+        return self.counts[event]
+
+    def __str__(self) -> str:
+        rows = (f"{e:<18} {self.counts[e]:>6} {self.seconds[e]:>9.3f} s" for e in EVENTS if self.counts[e])
+        return "\n".join(rows)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"counts": self.counts, "seconds": self.seconds}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, _lock=Lock())

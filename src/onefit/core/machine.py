@@ -1,0 +1,79 @@
+"""A candidate that the fast path understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+from .targets import Targets
+from .workspace import Workspace
+
+Array = NDArray[np.float64]
+
+
+OnTrain = Callable[[int, NDArray[np.intp], Array], None]
+"""Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order."""
+
+
+@dataclass
+class HeldOut:
+    """Out-of-fold values along a regularisation path of L ridges.
+
+    ``test[i]`` has shape (L, rows tested by split i, c). Leave-one-out has one entry with all rows.
+    ``error`` bounds the absolute error of every value against exact arithmetic and an infinite series;
+    ``singular`` marks ridges for which the system has no unique solution: their values are not to be used.
+    """
+
+    test: list[Array]
+    error: Array
+    singular: NDArray[np.bool_]
+    exact: bool
+
+
+class Learner(Protocol):
+    """A loss and its algebra: equal learners can share everything but the regularisation value."""
+
+    @property
+    def name(self) -> str:
+        """What the machine is called."""
+
+    def heldout(
+        self,
+        ws: Workspace,
+        targets: Targets,
+        ridges: Array,
+        *,
+        scale_penalty: bool = False,
+        order: float = np.inf,
+        on_train: OnTrain | None = None,
+    ) -> HeldOut:
+        """Out-of-fold values for every ridge and split."""
+
+    def __hash__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A learner, its kernel, and its regularisation: one ridge, or one for each target.
+
+    ``class_weight`` is None, "balanced" or a tuple of (class, weight) pairs.
+    """
+
+    learner: Learner
+    kernel: Kernel
+    ridges: tuple[float, ...]
+    class_weight: Hashable = None
+
+    @property
+    def weights_follow_fold(self) -> bool:
+        """True if the weights of the rows depend on which of them are trained on."""
+        return self.class_weight == "balanced"
+
+
+class NotUnderstoodError(Exception):
+    """The fast path cannot serve an estimator; the message says why."""

@@ -1,0 +1,87 @@
+"""How much memory a search takes, and whether it may."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+
+WORK = 3
+"""n x n arrays of doubles that a worker needs besides the base matrices: Gram, and LAPACK's work space."""
+
+_UNITS = {
+    "": 1,
+    "K": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "T": 10**12,
+    "KI": 2**10,
+    "MI": 2**20,
+    "GI": 2**30,
+    "TI": 2**40,
+}
+
+
+def parse_budget(budget: float | str | None) -> float:
+    """Bytes from a number, a string such as "4GB" or "512MiB", or None: what the machine has available.
+
+    >>> parse_budget("2KiB")
+    2048.0
+    """
+    if budget is None:
+        return _available()
+    if isinstance(budget, str):
+        match = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?I?)B?\s*", budget.upper())
+        if not match:
+            raise ValueError(f"memory_budget {budget!r} is not a number of bytes, nor a string such as '4GB'.")
+        budget = float(match[1]) * _UNITS[match[2]]
+    if isinstance(budget, bool) or not budget > 0:
+        raise ValueError(f"memory_budget must be positive, got {budget!r}.")
+    return float(budget)
+
+
+def _available() -> float:
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return float(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
+def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float | str | None) -> bool:
+    """Whether all views' base matrices may be kept; an error if not even one kernel at a time fits.
+
+    A view has ``bases`` n x n arrays; each worker needs three more. Without room for all views' bases they
+    are computed anew for each kernel.
+    """
+    limit = parse_budget(budget)
+    square = 8.0 * n * n
+    if (bases * views + WORK * workers) * square <= limit:
+        return True
+    arrays = (bases + WORK) * workers
+    if views > 1 and arrays * square <= limit:
+        return False
+    if views == 1:
+        arrays = bases + WORK * workers
+    largest = math.isqrt(int(limit / (8 * arrays)))
+    alone = math.isqrt(int(limit / (8 * (bases + WORK))))
+    hint = f", or {alone:,} rows with n_jobs=1" if workers > 1 else ""
+    raise ValueError(
+        f"{n:,} rows need {_human(arrays * square)} ({arrays} arrays of n x n doubles for {workers} worker(s)), "
+        f"more than the memory budget of {_human(limit)}, in which {largest:,} rows would fit{hint}. "
+        "Use fewer rows or workers, or raise memory_budget."
+    )
+
+
+def _human(size: float) -> str:
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    raise AssertionError("unreachable")

@@ -1,0 +1,104 @@
+"""Validated data, splits, and the base matrices that kernels share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel, Precomputed
+from ..kernels.bases import Base
+from .folds import Folds
+from .ledger import Ledger
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass
+class Problem:
+    """Rows X, folds, and base matrices computed at most once.
+
+    ``keep_bases=False`` computes a base anew for each kernel that asks, for when memory is short.
+    """
+
+    X: Any
+    folds: Folds
+    ledger: Ledger = field(default_factory=Ledger)
+    keep_bases: bool = True
+    _bases: dict[Base, Array] = field(default_factory=dict, repr=False)
+    _smallest: dict[Base, float] = field(default_factory=dict, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.folds.n
+
+    def base(self, base: Base) -> Array:
+        """The base matrix of all rows: read it, do not write."""
+        with self._lock:
+            if base in self._bases:
+                return self._bases[base]
+            with self.ledger.record("base"):
+                values = base(self.X)
+            if base is Precomputed.base:
+                _check_gram(values)
+            if self.keep_bases:
+                self._bases[base] = values
+            return values
+
+    def release(self, wanted: Iterable[Base] = ()) -> None:
+        """Free the base matrices that no remaining kernel wants."""
+        with self._lock:
+            wanted = set(wanted)
+            for base in [base for base in self._bases if base not in wanted]:
+                del self._bases[base]
+
+    def gram(self, kernel: Kernel, rows: Rows | None = None, columns: Rows | None = None) -> Array:
+        """A fresh Gram matrix of all rows, or its block [rows, columns]."""
+        if rows is None:
+            bases = {base: self.base(base) for base in kernel.bases}
+            lookup = (lambda base: bases[base].copy()) if self.keep_bases else bases.pop
+        else:
+            bases = {base: self.base(base) for base in kernel.bases}
+            block = np.ix_(rows, rows if columns is None else columns)
+            lookup = lambda base: bases[base][block]  # noqa: E731
+        with self.ledger.record("gram"):
+            return kernel.evaluate(lookup)
+
+    def smallest_off_diagonal(self, base: Base) -> float:
+        """The smallest base value of two different rows: of distances, that of the closest pair."""
+        with self._lock:
+            if base not in self._smallest:
+                self._smallest[base] = _smallest_off_diagonal(self.base(base))
+            return self._smallest[base]
+
+
+def _smallest_off_diagonal(values: Array) -> float:
+    smallest = np.inf
+    for i in range(len(values) - 1):  # the upper triangle, a row at a time
+        smallest = min(smallest, float(values[i, i + 1 :].min()))
+    return smallest
+
+
+def _check_gram(K: Array) -> None:
+    """Refuse what is not a Gram matrix; remove asymmetry that is rounding. K is changed in place."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"A precomputed Gram matrix must be square, got shape {K.shape}.")
+    largest, worst = float(np.abs(K).max(initial=0.0)), 0.0
+    for start in range(0, len(K), 256):
+        rows = slice(start, start + 256)
+        lower, upper = K[rows], K[:, rows].T
+        worst = max(worst, float(np.abs(lower - upper).max()))
+        if worst > 1e-8 * largest:
+            raise ValueError(
+                "A precomputed Gram matrix must be symmetric: entries (i, j) and (j, i) differ by up to "
+                f"{worst:.3g}, more than 1e-8 times the largest entry ({largest:.3g})."
+            )
+        mean = (lower + upper) / 2
+        K[rows], K[:, rows] = mean, mean.T

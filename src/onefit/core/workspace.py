@@ -1,0 +1,100 @@
+"""Everything costly for one kernel on one problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+from ..linalg.factor import Factor, structured, unit_bias
+from ..linalg.inverse import CholeskyFamily
+from ..linalg.spectrum import EPS, Spectrum, decompose
+from ..linalg.structure import identity_spectrum, without
+from .problem import Problem
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Workspace:
+    """Gram matrix and factors of (problem, kernel), each computed at most once.
+
+    ``readers`` is how many learners will ask for a factor: the last one may overwrite the Gram matrix, which
+    keeps the peak at four n x n arrays (base, Gram turned eigenvectors, and LAPACK's work space of two).
+    """
+
+    problem: Problem
+    kernel: Kernel
+    readers: int = 1
+    _gram: Array | None = field(default=None, repr=False)
+    _factors: dict[object, Factor] = field(default_factory=dict, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.problem.n
+
+    def gram(self) -> Array:
+        """The Gram matrix of all rows: read it, do not write."""
+        if self._gram is None:
+            self._gram = self.problem.gram(self.kernel)
+        return self._gram
+
+    def factor(self, weights: Array | None, bias: bool, route: str) -> Factor:
+        r"""What gives the inverses of ``S K S + ridge I``, with ``S = diag(sqrt(weights))``.
+
+        With a ``bias`` the inverse is that on the complement of the weights' square roots (MATH: the
+        unpenalised constant function). ``route`` is "spectrum" or "inverse"; structure in K is used first.
+        A spectrum asked for after an inverse (which failed) takes that one's matrix.
+        """
+        case = (None if weights is None else weights.tobytes(), bias)
+        if (case, route) not in self._factors:
+            tried = self._factors.pop((case, "inverse"), None)
+            self._factors[case, route] = (
+                self._spectrum(tried.K, tried.null)
+                if isinstance(tried, CholeskyFamily)
+                else self._new_factor(weights, bias, route)
+            )
+        return self._factors[case, route]
+
+    def _spectrum(self, K: Array, null: Array | None) -> Spectrum:
+        with self.problem.ledger.record("eigendecomposition"):
+            return decompose(K, null, self.kernel.positive)
+
+    def _new_factor(self, weights: Array | None, bias: bool, route: str) -> Factor:
+        scale = None if weights is None else np.sqrt(weights)
+        null = unit_bias(self.n, scale) if bias else None
+        if weights is None and (spectrum := self._identity()) is not None:
+            return spectrum if null is None else without(spectrum, null)
+        K = self._scaled_gram(scale)
+        if (spectrum := structured(K, null, self.kernel.positive)) is not None:
+            return spectrum
+        if route == "inverse":
+            return CholeskyFamily(K, null)
+        return self._spectrum(K, null)
+
+    def _identity(self) -> Spectrum | None:
+        """K is a multiple of I to machine precision: known from the closest pair, before any Gram matrix."""
+        largest = self.kernel.largest_off_diagonal(self.problem.smallest_off_diagonal)
+        if largest > EPS or self.n < 2:
+            return None
+        first = np.zeros(1, dtype=np.intp)
+        diagonal = float(self.kernel.evaluate(lambda base: self.problem.base(base)[np.ix_(first, first)])[0, 0])
+        if largest > EPS * diagonal:
+            return None
+        return identity_spectrum(self.n, diagonal, (self.n - 1) * largest)
+
+    def _scaled_gram(self, scale: Array | None) -> Array:
+        """``S K S`` in an array of its own, or in K's where nobody reads K afterwards."""
+        K = self.gram()
+        self.readers -= 1
+        if self.readers > 0:
+            K = K.copy()
+        else:
+            self._gram = None
+        if scale is not None:
+            K *= scale[:, None]
+            K *= scale
+        return K

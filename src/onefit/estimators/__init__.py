@@ -1,0 +1,1 @@
+"""The scikit-learn faces: validation and manners, no mathematics."""

@@ -1,0 +1,73 @@
+"""What the estimators that the fast path understands ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import Pipeline
+
+from .. import kernels
+from ..core.machine import Machine, NotUnderstoodError
+from ..core.registry import register_reader
+from ..learners.square import SquareLoss
+from .ls_svm import LSSVC, LSSVR
+
+
+def split_pipeline(estimator):
+    """(transformers or None, final estimator) of a Pipeline or of an estimator by itself."""
+    if not isinstance(estimator, Pipeline):
+        return None, estimator
+    final = estimator.steps[-1][1]
+    if isinstance(final, Pipeline):
+        raise NotUnderstoodError("a Pipeline ends in another Pipeline")
+    return (estimator[:-1] if len(estimator.steps) > 1 else None), final
+
+
+def _kernel_of(estimator):
+    return kernels.from_params(
+        estimator.kernel,
+        gamma=estimator.gamma,
+        degree=estimator.degree,
+        coef0=estimator.coef0,
+        kernel_params=estimator.kernel_params,
+    )
+
+
+def _ridges_of(estimator) -> tuple[float, ...]:
+    """One ridge, or one per target; errors name the estimator."""
+    try:
+        ridges = np.atleast_1d(np.asarray(estimator.alpha, dtype=np.float64))
+    except (TypeError, ValueError):
+        ridges = np.array([np.nan])
+    if ridges.ndim != 1 or not np.isfinite(ridges).all() or (ridges < 0).any():
+        raise ValueError(
+            f"alpha of {type(estimator).__name__} must be finite and non-negative, got {estimator.alpha!r}."
+        )
+    return tuple(ridges.tolist())
+
+
+def _kernel_ridge(estimator) -> Machine:
+    return Machine(SquareLoss(bias=False), _kernel_of(estimator), _ridges_of(estimator))
+
+
+def _ls_svr(estimator) -> Machine:
+    return Machine(SquareLoss(bool(estimator.fit_intercept)), _kernel_of(estimator), _single_ridge(estimator))
+
+
+def _ls_svc(estimator) -> Machine:
+    weight = estimator.class_weight
+    if weight is not None and weight != "balanced":
+        weight = tuple(sorted(dict(weight).items(), key=lambda item: str(item[0])))
+    return Machine(SquareLoss(bool(estimator.fit_intercept)), _kernel_of(estimator), _single_ridge(estimator), weight)
+
+
+def _single_ridge(estimator) -> tuple[float, ...]:
+    ridges = _ridges_of(estimator)
+    if len(ridges) != 1:
+        raise ValueError(f"alpha of {type(estimator).__name__} must be one number, got {estimator.alpha!r}.")
+    return ridges
+
+
+register_reader(KernelRidge, _kernel_ridge)
+register_reader(LSSVC, _ls_svc)
+register_reader(LSSVR, _ls_svr)

@@ -1,0 +1,22 @@
+"""Constructor arguments of a search, checked before any work."""
+
+from __future__ import annotations
+
+import numbers
+
+
+def check_search(search, criterion):
+    """Refuse arguments that make no sense, by name; return the criterion."""
+    if not hasattr(search.estimator, "fit"):
+        raise ValueError(f"estimator must have a fit method, got {search.estimator!r}.")
+    if search.preprocessing not in ("per_fold", "shared"):
+        raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
+    for name in ("screen", "time_budget", "journal"):
+        if getattr(search, name) is not None:
+            raise ValueError(f"{name} is reserved and must be None, got {getattr(search, name)!r}.")
+    if search.error_score != "raise" and not isinstance(search.error_score, numbers.Number):
+        raise ValueError(f"error_score must be 'raise' or a number, got {search.error_score!r}.")
+    for name in ("scale_penalty", "return_train_score"):
+        if not isinstance(getattr(search, name), bool | numbers.Integral):
+            raise ValueError(f"{name} must be True or False, got {getattr(search, name)!r}.")
+    return criterion

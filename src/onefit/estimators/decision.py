@@ -1,0 +1,144 @@
+"""Out-of-fold decision values of one estimator."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+
+from ..core import Folds
+from ..core.coding import Coding
+from ..search.evaluate import Settings, evaluate
+from ..search.run import check_memory
+from .oof import assemble
+from .preparation import Preparation, RetrainingWarning
+from .retrain import retrained_decisions
+from .routing import final_weights
+from .weights import check_sample_weight
+
+
+def cross_val_decision(
+    estimator,
+    X,
+    y,
+    *,
+    cv=None,
+    groups=None,
+    sample_weight=None,
+    method="exact",
+    order=5,
+    scale_penalty=False,
+    preprocessing="per_fold",
+    n_jobs=None,
+):
+    """Out-of-fold values of ``decision_function`` (regression: ``predict``) for every row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; others are retrained, with a warning.
+    X, y, cv, groups
+        As in ``cross_val_predict``, but the splits may overlap and need not cover all rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights for fitting.
+    method : {"exact", "bif", "retrain"}, default="exact"
+        Closed form, influence-function series of the given ``order``, or really retraining.
+    order : int or np.inf, default=5
+        Order of the series.
+    scale_penalty : bool, default=False
+        Whether the penalty follows the number of training rows.
+    preprocessing : {"per_fold", "shared"}, default="per_fold"
+        Whether transformers and balanced class weights learn from each fold's training rows or from all rows.
+    n_jobs : int, default=None
+        Accepted for symmetry with scikit-learn; one estimator is one kernel, which is not divided.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        NaN for rows that are never tested and the mean for rows tested more than once, with a warning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import cross_val_decision
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.01)
+    >>> exact = cross_val_decision(model, X, y, cv=10)
+    >>> retrained = cross_val_decision(model, X, y, cv=10, method="retrain")
+    >>> bool(abs(exact - retrained).max() < 1e-8)
+    True
+    """
+    if method not in ("exact", "bif", "retrain"):
+        raise ValueError(f'method must be "exact", "bif" or "retrain", got {method!r}.')
+    if preprocessing not in ("per_fold", "shared"):
+        raise ValueError(f'preprocessing must be "per_fold" or "shared", got {preprocessing!r}.')
+    if not order >= 1 or (order != np.inf and int(order) != order):
+        raise ValueError(f"order must be a positive whole number or infinity, got {order!r}.")
+    X, y = indexable(X, y)
+    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+    folds = Folds.from_splits(splitter.split(X, y, groups), X.shape[0] if hasattr(X, "shape") else len(X))
+    fit_params = {} if sample_weight is None else {_weight_name(estimator): sample_weight}
+    parts, coding, present = decisions(
+        estimator, X, y, folds, fit_params, preprocessing=preprocessing, scale_penalty=scale_penalty,
+        order=order if method == "bif" else np.inf, retrain=method == "retrain",
+    )  # fmt: skip
+    return assemble(parts, folds, coding, present)
+
+
+def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalty, order, retrain=False):
+    """(values of each split, their coding, the classes each split trains on), retrained where need be."""
+    preparation = Preparation(estimator, X, y, folds, fit_params, preprocessing)
+    if not retrain:
+        plan = preparation.plan([{}])
+        reason = plan.retrain.get(0)
+        if reason is None:
+            check_memory(plan.tasks, 1, None)
+            coded = preparation.coded
+            weight, _ = final_weights(estimator, fit_params)
+            present = coded.present_classes(folds, check_sample_weight(weight, folds.n))
+            settings = Settings(
+                X, coded.labels, folds, coded.coding, None, present, order=order, scale_penalty=scale_penalty
+            )
+            (row,) = evaluate(plan.tasks[0], settings)
+            reason = row.retrain
+            if reason is None:
+                _refuse_single_class(present)
+                return row.values, coded.coding, present
+        warnings.warn(f"Retraining on every fold: {reason}.", RetrainingWarning, stacklevel=3)
+    return _retrained(estimator, X, y, folds, fit_params, scale_penalty)
+
+
+def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
+    """The same from real retraining; classes that a fold lacks are moved to their columns."""
+    trained = retrained_decisions(estimator, X, y, folds, fit_params, scale_penalty)
+    classes = np.unique(np.asarray(y)) if is_classifier(estimator) else None
+    values = [np.asarray(value) for value, _ in trained]
+    flat = values[0].ndim == 1
+    if classes is None or all(len(found) == len(classes) for _, found in trained):
+        coding = Coding(None, flat=flat)  # nothing to align: columns are what the estimator returns
+        return [v[:, None] if v.ndim == 1 else v for v in values], coding, [None] * len(folds)
+    coding, parts, present = Coding(classes, flat=True), [], []
+    for value, (_, found) in zip(values, trained):
+        columns = np.searchsorted(classes, found)
+        part = np.zeros((len(value), 1 if len(classes) == 2 else len(classes)))
+        part[:, columns if value.ndim > 1 else [0]] = value.reshape(len(value), -1)
+        if value.ndim == 1 and len(classes) > 2:  # two of several classes: one column, negated for the other
+            part[:, columns] = np.column_stack([-value, value])
+        parts.append(part)
+        present.append(None if len(found) == len(classes) else found)
+    return parts, coding, present
+
+
+def _refuse_single_class(present) -> None:
+    for number, classes in enumerate(present):
+        if classes is not None and len(classes) < 2:
+            raise ValueError(f"Split {number} trains on one class only: {classes.tolist()}.")
+
+
+def _weight_name(estimator) -> str:
+    """How the final estimator's weights are called in ``fit``."""
+    return f"{estimator.steps[-1][0]}__sample_weight" if hasattr(estimator, "steps") else "sample_weight"

@@ -1,0 +1,55 @@
+"""Out-of-fold values of the whole data set."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..core import Folds
+from ..core.coding import Coding
+
+
+def assemble(parts, folds: Folds, coding: Coding, present, *, warn: bool = True) -> np.ndarray:
+    """(n,) or (n, outputs) from each split's decision values: the mean of rows tested more than once, NaN
+    where a row is never tested.
+
+    A class that a split's training rows do not have gets the smallest number, as in scikit-learn.
+    """
+    if folds.leave_one_out and len(parts) == 1:
+        return coding.decision(parts[0])
+    width = max(_columns(part, coding) for part in parts)
+    total, times = np.zeros((folds.n, width)), np.zeros(folds.n)
+    for fold, part, classes in zip(folds, parts, present):
+        decision = _full_width(part, coding, classes)
+        np.add.at(total, fold.test, decision)
+        np.add.at(times, fold.test, 1)
+    _warn_of_uneven_tests(times, warn)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(times[:, None] > 0, total / times[:, None], np.nan)
+    return mean[:, 0] if _is_flat(coding) else mean
+
+
+def _warn_of_uneven_tests(times, warn):
+    if warn and (times == 0).any():
+        warnings.warn(f"{int((times == 0).sum())} rows are never tested: their values are NaN.", stacklevel=4)
+    if warn and (times > 1).any():
+        warnings.warn("Some rows are tested more than once: their values are means.", stacklevel=4)
+
+
+def _is_flat(coding: Coding) -> bool:
+    return coding.flat if coding.classes is None else len(coding.classes) == 2
+
+
+def _columns(part, coding: Coding) -> int:
+    return 1 if _is_flat(coding) else part.shape[1]
+
+
+def _full_width(part, coding: Coding, present):
+    """A split's values (l, c), with absent classes at the smallest number."""
+    if coding.classes is None or present is None or len(coding.classes) == 2:
+        return part
+    full = np.full(part.shape, np.finfo(np.float64).min)
+    columns = np.searchsorted(coding.classes, present)
+    full[:, columns] = part[:, columns]
+    return full

@@ -1,0 +1,85 @@
+"""Really retraining: for what the fast path cannot do, and as its oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags
+
+from ..core import Exactness, Folds
+from ..search.evaluate import Row
+from ..search.rows import take_block, take_rows
+
+
+def retrain_row(search, candidate: int, params: dict, X, y, folds: Folds, fit_params: dict, reason: str) -> Row:
+    """One candidate by scikit-learn's own GridSearchCV on the splits already drawn."""
+    row = Row(candidate, exactness=Exactness.RETRAINED, status=f"retrained: {reason}", error_bound=0.0)
+    inner = GridSearchCV(
+        search.estimator,
+        {name: [value] for name, value in params.items()},
+        scoring=search.scoring,
+        n_jobs=search.n_jobs,
+        refit=False,
+        cv=[(fold.train, fold.test) for fold in folds],
+        verbose=max(0, search.verbose - 1),
+        error_score=search.error_score,
+        return_train_score=search.return_train_score,
+    )
+    try:
+        inner.fit(X, y, **fit_params)
+    except ValueError as error:
+        if search.error_score == "raise" or "fits failed" not in str(error):
+            raise
+        row.failures = dict.fromkeys(range(len(folds)), str(error))
+        row.exactness = Exactness.FAILED
+        return row
+    results = inner.cv_results_
+    names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
+    for kind, scores in (("test", row.test), ("train", row.train)):
+        for name in names:
+            if f"mean_{kind}_{name}" in results:
+                splits = np.array([results[f"split{i}_{kind}_{name}"][0] for i in range(len(folds))])
+                scores[name] = splits.mean(keepdims=True) if folds.leave_one_out else splits
+    row.fit_seconds = float(results["mean_fit_time"][0]) * len(folds)
+    row.score_seconds = float(results["mean_score_time"][0]) * len(folds)
+    return row
+
+
+def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_penalty: bool = False) -> list:
+    """Decision values (regression: predictions) of each fold's test rows, by training on its training rows.
+
+    ``scale_penalty`` follows the share of rows trained on: alpha grows and C falls with it.
+    """
+    pairwise = get_tags(estimator).input_tags.pairwise
+    parts = []
+    for fold in folds:
+        model = clone(estimator)
+        if scale_penalty:
+            model.set_params(**_scaled_penalty(model, len(fold.train) / folds.n))
+        params = {name: take_rows(value, fold.train) for name, value in fit_params.items()}
+        target = () if y is None else (take_rows(y, fold.train),)
+        model.fit(take_block(pairwise, X, fold.train, fold.train), *target, **params)
+        X_test = take_block(pairwise, X, fold.test, fold.train)
+        if is_classifier(model) and hasattr(model, "decision_function"):
+            parts.append((np.asarray(model.decision_function(X_test)), model.classes_))
+        elif is_regressor(model) or hasattr(model, "predict"):
+            parts.append((np.asarray(model.predict(X_test)), getattr(model, "classes_", None)))
+        else:
+            raise ValueError(f"{model} has neither decision_function nor predict.")
+    return parts
+
+
+def _scaled_penalty(estimator, share: float) -> dict:
+    """alpha times, or C divided by, the share of rows trained on."""
+    params = estimator.get_params()
+    scaled = {}
+    for name, value in params.items():
+        last = name.rsplit("__", 1)[-1]
+        if last == "alpha":
+            scaled[name] = np.multiply(value, share) if np.ndim(value) else float(value) * share
+        elif last == "C":
+            scaled[name] = value / share
+    if not scaled:
+        raise ValueError(f"scale_penalty=True needs an estimator with alpha or C; {estimator} has neither.")
+    return scaled

@@ -1,0 +1,83 @@
+"""Choosing from a results table."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+
+import numpy as np
+
+
+class GridEdgeWarning(UserWarning):
+    """The best value of a parameter is the first or last of its list: a better one may lie beyond."""
+
+
+def one_standard_error(cv_results) -> int:
+    """The most regularised candidate within one standard error of the best: a ready-made ``refit``.
+
+    Among candidates whose mean test score is at least the best one less its standard error
+    (``std / sqrt(splits)``), takes the largest ``alpha``, or the smallest ``C``; then the smallest gamma and
+    degree; then the best score; then the first. Needs a single metric and two splits or more.
+
+    >>> from onefit import KernelSearchCV, one_standard_error
+    >>> KernelSearchCV.__name__, one_standard_error.__name__
+    ('KernelSearchCV', 'one_standard_error')
+    """
+    if "mean_test_score" not in cv_results:
+        raise ValueError("one_standard_error needs a single metric: cv_results_ has no mean_test_score.")
+    means = np.asarray(cv_results["mean_test_score"], dtype=float)
+    n_splits = sum(key.startswith("split") and key.endswith("_test_score") for key in cv_results)
+    if n_splits < 2:
+        raise ValueError("one_standard_error needs the scores of two splits or more.")
+    best = int(np.nanargmax(means))
+    error = float(cv_results["std_test_score"][best]) / np.sqrt(n_splits)
+    close = np.flatnonzero(means >= means[best] - error)
+    return int(min(close, key=lambda i: (*_complexity(cv_results["params"][i]), -means[i], i)))
+
+
+def _complexity(params: dict) -> tuple[float, float, float]:
+    """Sorts from smooth to rough: regularisation first, then the kernel's width, then its degree."""
+
+    def value(name: str) -> float:
+        found = [v for key, v in params.items() if key.rsplit("__", 1)[-1] == name]
+        return float(found[0]) if found and isinstance(found[0], numbers.Real) else 0.0
+
+    return value("C") - value("alpha"), value("gamma"), value("degree")
+
+
+def select_best(refit, metric: str, results: dict) -> int:
+    """The chosen row: a callable's answer, or the first with rank one (grid order breaks ties)."""
+    if not callable(refit):
+        return int(results[f"rank_test_{metric}"].argmin())
+    best = refit(results)
+    if not isinstance(best, int | np.integer):
+        raise TypeError("best_index_ returned is not an integer")
+    if best < 0 or best >= len(results["params"]):
+        raise IndexError("best_index_ index out of range")
+    return int(best)
+
+
+def warn_at_edge(param_grid, results: dict, best: int, metric: str) -> None:
+    """Warn if the best candidate lies at an end of a list of three or more numbers, and no other value ties."""
+    chosen, scores = results["params"][best], results[f"mean_test_{metric}"]
+    grids = [param_grid] if isinstance(param_grid, dict) else list(param_grid)
+    grid = next((g for g in grids if set(g) == set(chosen) and all(_among(chosen[k], g[k]) for k in g)), None)
+    edges = []
+    for name, values in (grid or {}).items():
+        numeric = sorted({v for v in values if isinstance(v, numbers.Real) and not isinstance(v, bool)})
+        if len(numeric) < 3 or len(numeric) != len(list(values)) or chosen[name] not in (numeric[0], numeric[-1]):
+            continue
+        others = [i for i, params in enumerate(results["params"]) if params.get(name) != chosen[name]]
+        if not np.any(scores[others] >= scores[best]):
+            side = "smallest" if chosen[name] == numeric[0] else "largest"
+            edges.append(f"{name}={chosen[name]} is the {side} value tried")
+    if edges:
+        warnings.warn(
+            f"The best parameters lie at the edge of the grid: {'; '.join(edges)}. Better ones may lie beyond.",
+            GridEdgeWarning,
+            stacklevel=3,
+        )
+
+
+def _among(value, values) -> bool:
+    return any(value is v or (isinstance(v, numbers.Number | str) and value == v) for v in values)

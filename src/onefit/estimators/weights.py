@@ -1,0 +1,23 @@
+"""Validation of sample weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def check_sample_weight(sample_weight, n):
+    """A float array of n non-negative weights, or None; a number counts for every row."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n},): one weight for each row.")
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight contains NaN or infinity.")
+    if (weights < 0).any():
+        raise ValueError("sample_weight must be non-negative.")
+    if not weights.any():
+        raise ValueError("All sample weights are zero: there is nothing to train on.")
+    return weights

@@ -1,0 +1,170 @@
+"""What a kernel is, and the algebra of kernels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_array
+
+from .bases import Array, Base
+
+Lookup = Callable[[Base], Array]
+"""Given a base, return a *fresh* array of its values: the kernel writes into it."""
+
+
+class Kernel(ABC):
+    """A frozen value that turns base matrices into Gram matrices.
+
+    >>> import numpy as np
+    >>> from onefit.kernels import Gaussian, Linear
+    >>> X = np.array([[0.0], [1.0]])
+    >>> (Gaussian(gamma=0.5) + 2 * Linear())(X).round(3).tolist()
+    [[1.0, 0.607], [0.607, 3.0]]
+    """
+
+    @property
+    @abstractmethod
+    def bases(self) -> frozenset[Base]:
+        """Every base matrix the kernel reads."""
+
+    @property
+    @abstractmethod
+    def positive(self) -> bool:
+        """True if every Gram matrix is known to be positive semi-definite."""
+
+    @abstractmethod
+    def evaluate(self, lookup: Lookup) -> Array:
+        """Return the kernel's values from those of its bases, computed in the arrays that it is handed."""
+
+    def bound(self, n_features: int) -> Kernel:
+        """Fix what depends on the number of features: ``gamma=None`` becomes ``1 / n_features``."""
+        return self
+
+    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
+        """Bound ``max |k(x, x')|`` over distinct rows from the smallest off-diagonal base value.
+
+        Infinite where nothing is known; only kernels that decay with distance know better.
+        """
+        return np.inf
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        """The Gram matrix of the rows of X, or the kernel between the rows of X and those of Y.
+
+        Two single rows give a number, so that a Kernel also serves as scikit-learn's pairwise callable.
+        """
+        if np.ndim(X) == 1 and np.ndim(Y) == 1:
+            return self(np.atleast_2d(X), np.atleast_2d(Y))[0, 0]  # type: ignore[no-any-return]
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        Y = None if Y is None else check_array(Y, accept_sparse="csr", dtype=np.float64)
+        return self.bound(X.shape[1]).evaluate(lambda base: base(X, Y))
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        if isinstance(other, Real):
+            return Scaled(float(other), self)
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+
+class ElementWise(Kernel):
+    """A kernel that is one base matrix and one element-wise map."""
+
+    base: ClassVar[Base]
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return frozenset([type(self).base])
+
+    @property
+    def positive(self) -> bool:
+        return True
+
+    @abstractmethod
+    def map(self, values: Array) -> None:
+        """Turn base values into kernel values, in place."""
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        values = lookup(type(self).base)
+        self.map(values)
+        return values
+
+
+@dataclass(frozen=True)
+class _Pair(Kernel):
+    left: Kernel
+    right: Kernel
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return self.left.bases | self.right.bases
+
+    @property
+    def positive(self) -> bool:
+        return self.left.positive and self.right.positive
+
+    def bound(self, n_features: int) -> Kernel:
+        return type(self)(self.left.bound(n_features), self.right.bound(n_features))
+
+
+@dataclass(frozen=True)
+class Sum(_Pair):
+    """``k(x, x') = left(x, x') + right(x, x')``."""
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        values = self.left.evaluate(lookup)
+        values += self.right.evaluate(lookup)
+        return values
+
+    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
+        return self.left.largest_off_diagonal(smallest) + self.right.largest_off_diagonal(smallest)
+
+
+@dataclass(frozen=True)
+class Product(_Pair):
+    """``k(x, x') = left(x, x') right(x, x')``."""
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        values = self.left.evaluate(lookup)
+        values *= self.right.evaluate(lookup)
+        return values
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """``k(x, x') = factor kernel(x, x')``."""
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.factor) and self.factor >= 0):
+            raise ValueError(f"A kernel can be scaled by a finite non-negative number only, got {self.factor}.")
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return self.kernel.bases
+
+    @property
+    def positive(self) -> bool:
+        return self.kernel.positive
+
+    def bound(self, n_features: int) -> Kernel:
+        return Scaled(self.factor, self.kernel.bound(n_features))
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        values = self.kernel.evaluate(lookup)
+        values *= self.factor
+        return values
+
+    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
+        return self.factor * self.kernel.largest_off_diagonal(smallest) if self.factor else 0.0

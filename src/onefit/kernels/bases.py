@@ -1,0 +1,122 @@
+"""Base matrices: the costly part of a kernel, shared by every kernel built on them.
+
+A base is a plain function ``base(X, Y=None)`` that returns a fresh float64 array. Kernels that name the
+same base share its matrix: a width grid costs one distance matrix and one element-wise map per width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import pairwise
+
+Array = NDArray[np.float64]
+Base = Callable[..., Array]
+
+CANCELLATION = 1e-2
+"""Pairs whose squared distance is below this share of their squared norms are recomputed by differences."""
+
+_PAIRS_AT_ONCE = 1 << 16
+
+
+def _dense(product: Any) -> Array:
+    return np.asarray(product.toarray() if _is_sparse(product) else product, dtype=np.float64)
+
+
+def _is_sparse(X: Any) -> bool:
+    return bool(sparse.issparse(X))
+
+
+def dot(X: Any, Y: Any = None) -> Array:
+    """Inner products ``X Yᵀ``."""
+    return _dense(X @ (X if Y is None else Y).T)
+
+
+def cosine(X: Any, Y: Any = None) -> Array:
+    """Inner products of the rows scaled to unit length; a zero row stays zero, as in scikit-learn."""
+    return _dense(pairwise.cosine_similarity(X, Y))
+
+
+def cityblock(X: Any, Y: Any = None) -> Array:
+    """Sums of absolute differences."""
+    return _dense(pairwise.manhattan_distances(X, Y))
+
+
+def additive_chi2(X: Any, Y: Any = None) -> Array:
+    """scikit-learn's ``-Σ (x - y)² / (x + y)`` of non-negative features."""
+    return _dense(pairwise.additive_chi2_kernel(X, Y))
+
+
+def precomputed(X: Any, Y: Any = None) -> Array:
+    """The data *are* the Gram matrix."""
+    if Y is not None:
+        raise ValueError("A precomputed kernel has no second set of points: slice its Gram matrix instead.")
+    return np.array(X, dtype=np.float64)
+
+
+def sqdist(X: Any, Y: Any = None) -> Array:
+    """Squared Euclidean distances with small relative error for near, far and duplicated points.
+
+    ``|x|² + |y|² - 2 x·y`` after centring (dense data), at the speed of one matrix product. Where that
+    difference cancels (see ``CANCELLATION``) the entry is recomputed as ``Σ (x - y)²``: the diagonal and
+    duplicated points are exactly zero, nothing is negative.
+
+    Cost: O(n m d), and O(d) more for each recomputed pair.
+    """
+    if not _is_sparse(X):
+        centre = X.mean(axis=0)
+        X = X - centre
+        Y = None if Y is None else Y - centre
+    symmetric = Y is None
+    other = X if symmetric else Y
+    x_norms, y_norms = _squared_norms(X), _squared_norms(other)
+    D = dot(X, None if symmetric else Y)
+    D *= -2.0
+    _add_norms(D, X, other, x_norms, y_norms)
+    if symmetric:
+        np.fill_diagonal(D, 0.0)
+    return D
+
+
+def _squared_norms(X: Any) -> Array:
+    squares = X.multiply(X).sum(axis=1) if _is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    return np.asarray(squares, dtype=np.float64).ravel()
+
+
+def _add_norms(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None:
+    """Complete ``-2 x·y`` to squared distances a block of rows at a time, recomputing what lost digits."""
+    step = max(1, _PAIRS_AT_ONCE * 8 // max(1, D.shape[1]))
+    for start in range(0, D.shape[0], step):
+        block = D[start : start + step]
+        norms = x_norms[start : start + step, None] + y_norms  # added first: D stays exactly symmetric
+        block += norms
+        rows, columns = np.nonzero(block <= CANCELLATION * norms)
+        for first in range(0, len(rows), _PAIRS_AT_ONCE):
+            i, j = rows[first : first + _PAIRS_AT_ONCE], columns[first : first + _PAIRS_AT_ONCE]
+            block[i, j] = _squared_norms(X[start + i] - Y[j])
+
+
+@dataclass(frozen=True)
+class PairwiseFunction:
+    """A callable of two rows that returns a number, as scikit-learn's ``KernelRidge(kernel=callable)``.
+
+    ``token`` identifies the callable and its parameters; two equal tokens share their matrix.
+    """
+
+    function: Callable[..., float]
+    params: dict[str, Any]
+    token: Hashable
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        return _dense(pairwise.pairwise_kernels(X, Y, metric=self.function, **self.params))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PairwiseFunction) and self.token == other.token
+
+    def __hash__(self) -> int:
+        return hash(self.token)

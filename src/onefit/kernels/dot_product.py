@@ -1,0 +1,105 @@
+"""Kernels of the inner product of two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import bases
+from .base import ElementWise, Kernel
+from .bases import Array
+from .checks import check_finite, check_non_negative
+
+
+@dataclass(frozen=True)
+class Linear(ElementWise):
+    """``x · x'``."""
+
+    base = staticmethod(bases.dot)
+
+    def map(self, values: Array) -> None:
+        """Nothing to do: the base is the kernel."""
+
+
+@dataclass(frozen=True)
+class Cosine(ElementWise):
+    """``x · x' / (|x| |x'|)``."""
+
+    base = staticmethod(bases.cosine)
+
+    def map(self, values: Array) -> None:
+        """Nothing to do: the base is the kernel."""
+
+
+@dataclass(frozen=True)
+class Polynomial(ElementWise):
+    """``(gamma x · x' + coef0) ** degree``; ``gamma=None`` is ``1 / n_features``."""
+
+    degree: float = 3
+    gamma: float | None = None
+    coef0: float = 1.0
+    base = staticmethod(bases.dot)
+
+    def __post_init__(self) -> None:
+        check_non_negative("degree", self.degree)
+        check_non_negative("gamma", self.gamma)
+        check_finite("coef0", self.coef0)
+
+    @property
+    def positive(self) -> bool:
+        return self.coef0 >= 0 and float(self.degree).is_integer()
+
+    def bound(self, n_features: int) -> Kernel:
+        return replace(self, gamma=1.0 / n_features) if self.gamma is None else self
+
+    def map(self, values: Array) -> None:
+        _scale_and_shift(values, self.gamma, self.coef0)
+        if not float(self.degree).is_integer():
+            np.power(values, self.degree, out=values)
+            return
+        for row in values.reshape(-1, values.shape[-1]):
+            row[...] = _integer_power(row, int(self.degree))
+
+
+@dataclass(frozen=True)
+class Sigmoid(ElementWise):
+    """``tanh(gamma x · x' + coef0)``; not positive semi-definite; ``gamma=None`` is ``1 / n_features``."""
+
+    gamma: float | None = None
+    coef0: float = 1.0
+    base = staticmethod(bases.dot)
+
+    def __post_init__(self) -> None:
+        check_non_negative("gamma", self.gamma)
+        check_finite("coef0", self.coef0)
+
+    @property
+    def positive(self) -> bool:
+        return False
+
+    def bound(self, n_features: int) -> Kernel:
+        return replace(self, gamma=1.0 / n_features) if self.gamma is None else self
+
+    def map(self, values: Array) -> None:
+        _scale_and_shift(values, self.gamma, self.coef0)
+        np.tanh(values, out=values)
+
+
+def _scale_and_shift(values: Array, gamma: float | None, coef0: float) -> None:
+    if gamma is None:
+        raise ValueError("gamma=None needs the number of features: call kernel.bound(n_features) first.")
+    values *= gamma
+    values += coef0
+
+
+def _integer_power(x: Array, degree: int) -> Array:
+    """``x ** degree`` by repeated squaring, several times faster than ``np.power``."""
+    result = np.ones_like(x)
+    while degree:
+        if degree & 1:
+            result = result * x
+        degree >>= 1
+        if degree:
+            x = x * x
+    return result

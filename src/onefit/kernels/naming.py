@@ -1,0 +1,53 @@
+"""From scikit-learn's kernel parameters to a Kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .base import Kernel
+from .dot_product import Cosine, Linear, Polynomial, Sigmoid
+from .other import AdditiveChi2, Chi2, Function, Precomputed
+from .stationary import Gaussian, Laplacian
+
+_BY_NAME: dict[str, Callable[[float | None, float, float], Kernel]] = {
+    "linear": lambda gamma, degree, coef0: Linear(),
+    "rbf": lambda gamma, degree, coef0: Gaussian(gamma),
+    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
+    "polynomial": lambda gamma, degree, coef0: Polynomial(degree, gamma, coef0),
+    "poly": lambda gamma, degree, coef0: Polynomial(degree, gamma, coef0),
+    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
+    "cosine": lambda gamma, degree, coef0: Cosine(),
+    "chi2": lambda gamma, degree, coef0: Chi2(gamma),
+    "additive_chi2": lambda gamma, degree, coef0: AdditiveChi2(),
+    "precomputed": lambda gamma, degree, coef0: Precomputed(),
+}
+
+NAMES = tuple(_BY_NAME)
+"""The kernel names that estimators accept."""
+
+
+def from_params(
+    kernel: str | Kernel | Callable[..., float],
+    *,
+    gamma: float | None = None,
+    degree: float = 3,
+    coef0: float = 1.0,
+    kernel_params: Mapping[str, Any] | None = None,
+) -> Kernel:
+    """The Kernel that ``KernelRidge(kernel=…, gamma=…, …)`` means.
+
+    Parameters that a kernel does not have are ignored, as scikit-learn does, so two settings that differ
+    only in those give equal kernels. A callable takes two rows and returns a number.
+
+    >>> from onefit.kernels import from_params
+    >>> from_params("linear", gamma=1.0) == from_params("linear", gamma=2.0)
+    True
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Function.of(kernel, kernel_params)
+    if kernel not in _BY_NAME:
+        raise ValueError(f"Unknown kernel {kernel!r}: use one of {', '.join(NAMES)}, a Kernel or a callable.")
+    return _BY_NAME[kernel](gamma, degree, coef0)

@@ -1,0 +1,99 @@
+"""Kernels with a base of their own."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import joblib
+import numpy as np
+
+from . import bases
+from .base import ElementWise, Kernel, Lookup
+from .bases import Array, Base, PairwiseFunction
+from .checks import check_non_negative
+
+
+@dataclass(frozen=True)
+class Precomputed(ElementWise):
+    """The data are the Gram matrix itself."""
+
+    base = staticmethod(bases.precomputed)
+
+    @property
+    def positive(self) -> bool:
+        return False  # not known
+
+    def bound(self, n_features: int) -> Kernel:
+        return self
+
+    def map(self, values: Array) -> None:
+        """Nothing to do: the base is the kernel."""
+
+
+@dataclass(frozen=True)
+class AdditiveChi2(ElementWise):
+    """``-Σ (x - x')² / (x + x')`` of non-negative features; conditionally positive definite only."""
+
+    base = staticmethod(bases.additive_chi2)
+
+    @property
+    def positive(self) -> bool:
+        return False
+
+    def map(self, values: Array) -> None:
+        """Nothing to do: the base is the kernel."""
+
+
+@dataclass(frozen=True)
+class Chi2(ElementWise):
+    """``exp(-gamma Σ (x - x')² / (x + x'))`` of non-negative features; ``gamma=None`` is 1, as in scikit-learn."""
+
+    gamma: float | None = None
+    base = staticmethod(bases.additive_chi2)
+
+    def __post_init__(self) -> None:
+        check_non_negative("gamma", self.gamma)
+
+    def bound(self, n_features: int) -> Kernel:
+        return replace(self, gamma=1.0) if self.gamma is None else self
+
+    def map(self, values: Array) -> None:
+        values *= 1.0 if self.gamma is None else self.gamma
+        np.exp(values, out=values)
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """Any callable of two rows that returns a number, with its keyword parameters."""
+
+    function: PairwiseFunction
+
+    @classmethod
+    def of(cls, function: Callable[..., float], params: Mapping[str, Any] | None = None) -> Function:
+        """Wrap a callable; equal callables with equal parameters make equal kernels."""
+        params = dict(params or {})
+        return cls(PairwiseFunction(function, params, (_identity(function), joblib.hash(params))))
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return frozenset([self.function])
+
+    @property
+    def positive(self) -> bool:
+        return False  # not known
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        return lookup(self.function)
+
+
+def _identity(function: Callable[..., float]) -> Hashable:
+    """What makes two callables the same: plain functions are, copies of an object with equal state too."""
+    if isinstance(function, types.FunctionType | types.BuiltinFunctionType | np.ufunc):
+        return function
+    try:
+        return str(joblib.hash(function))
+    except Exception:  # an object that cannot be pickled is only itself
+        return id(function)

@@ -1,0 +1,1 @@
+"""Learners: a loss and its algebra. One file per machine."""

@@ -1,0 +1,205 @@
+r"""Least squares: kernel ridge regression and LS-SVMs, with or without an unpenalised bias.
+
+.. math:: \min_{f, b} \sum_i w_i (y_i - f(x_i) - b)^2 + \alpha \|f\|^2
+
+The solution is ``f = Σ dual_i k(x_i, ·)`` with ``(K + alpha W^{-1}) dual + b 1 = y`` and, with a bias,
+``Σ dual = 0``. In coordinates scaled by ``S = sqrt(W)`` the system is ``S K S + alpha I``, symmetric with a
+plain ridge, and the bias is a direction that is projected out: one algebra for all four cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Fold, Targets, Workspace
+from ..core.machine import HeldOut, OnTrain
+from ..linalg import heldout
+from ..linalg.cost import cheapest_route
+from ..linalg.factor import Factor, rounding, singular
+from ..linalg.inverse import NotPositiveDefiniteError
+from ..linalg.spectrum import Array, Spectrum
+from .influence import mean_loss_series, sum_loss_series
+from .square_fit import fit_path
+
+
+@dataclass(frozen=True)
+class SquareLoss:
+    """The learner: what it can do along a path of ridges on one Workspace."""
+
+    bias: bool = False
+    name = "least squares"
+
+    def heldout(
+        self,
+        ws: Workspace,
+        targets: Targets,
+        ridges: Array,
+        *,
+        scale_penalty: bool = False,
+        order: float = np.inf,
+        on_train: OnTrain | None = None,
+    ) -> HeldOut:
+        """Out-of-fold values for every ridge and split.
+
+        ``order`` of the influence-function series; infinity is exact. ``scale_penalty`` multiplies the
+        ridge by the share of rows that a split trains on (a penalty on the mean loss).
+
+        Cost: one factorisation for all ridges and splits (see ``linalg.cost``), then O(Σ l_i² n) a ridge,
+        leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one.
+        """
+        problem, folds = ws.problem, ws.problem.folds
+        series = np.isfinite(order)
+        route = "per_fold"
+        if folds.removable and targets.shared:
+            route = cheapest_route(
+                ws.n,
+                folds.training_sizes,
+                len(ridges) * (len(set(folds.training_sizes)) if scale_penalty else 1),
+                leave_one_out=folds.leave_one_out,
+                positive=ws.kernel.positive and bool((ridges > 0).all()),
+            )
+            if series:
+                route = "spectrum"
+        with problem.ledger.record("heldout"):
+            if route == "per_fold":
+                return self._fold_by_fold(ws, targets, ridges, scale_penalty, on_train)
+            try:
+                return _OneFit(self, ws, targets, ridges, scale_penalty, order, on_train).run(route)
+            except NotPositiveDefiniteError:
+                return _OneFit(self, ws, targets, ridges, scale_penalty, order, on_train).run("spectrum")
+
+    def _fold_by_fold(
+        self, ws: Workspace, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None
+    ) -> HeldOut:
+        """Train on every split from its part of the shared base: t factorisations, the whole path from each."""
+        problem = ws.problem
+        parts, failed, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
+        for number, fold in enumerate(problem.folds):
+            weights = targets.fold_weights(number)
+            fitted = fit_path(
+                problem.gram(ws.kernel, fold.train),
+                targets.Y[fold.train],
+                ridges * _penalty_share(ws, fold, scale_penalty),
+                weights=None if weights is None else weights[fold.train],
+                bias=self.bias,
+                positive=ws.kernel.positive,
+                ledger=problem.ledger,
+            )
+            failed |= fitted.singular
+            error = np.maximum(error, fitted.error)
+            parts.append(fitted.predict(problem.gram(ws.kernel, fold.test, fold.train)))
+            if on_train is not None:
+                on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train)))
+        if problem.folds.leave_one_out:
+            order = np.argsort([fold.test[0] for fold in problem.folds])
+            parts = [np.concatenate([parts[i] for i in order], axis=1)]
+        return HeldOut(parts, error, failed, exact=True)
+
+
+@dataclass
+class _OneFit:
+    """All splits from one factorisation of the full data."""
+
+    learner: SquareLoss
+    ws: Workspace
+    targets: Targets
+    ridges: Array
+    scale_penalty: bool
+    order: float
+    on_train: OnTrain | None
+
+    def run(self, route: str) -> HeldOut:
+        problem, ridges = self.ws.problem, self.ridges
+        weights = self.targets.fold_weights(0)
+        self.scale = np.ones((problem.n, 1)) if weights is None else np.sqrt(weights)[:, None]
+        self.factor: Factor = self.ws.factor(weights, self.learner.bias, route)
+        self.pooled = problem.folds.leave_one_out
+        L, c = len(ridges), self.targets.Y.shape[1]
+        sizes = [problem.n] if self.pooled else [len(fold.test) for fold in problem.folds]
+        self.result = HeldOut(
+            [np.empty((L, size, c)) for size in sizes],
+            error=rounding(self.factor, ridges) * float(np.abs(self.targets.Y).max(initial=0.0)),
+            singular=singular(self.factor, ridges),
+            exact=not np.isfinite(self.order),
+        )
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # singular ridges are marked
+            for share, numbers in self._penalty_groups():
+                for positions, inverse in self.factor.inverses(ridges * share):
+                    self._fill(positions, inverse, numbers)
+        return self.result
+
+    def _penalty_groups(self) -> Iterator[tuple[float, list[int]]]:
+        """(factor on the ridge, split numbers): one group unless the penalty follows the training size.
+
+        A finite series starts from the full-data fit: its ridge is not scaled here, its terms are.
+        """
+        folds = self.ws.problem.folds
+        numbers = list(range(len(folds)))
+        if not self.scale_penalty or np.isfinite(self.order):
+            yield 1.0, numbers
+            return
+        for size in sorted(set(folds.training_sizes)):
+            yield size / folds.n, [i for i in numbers if folds.training_sizes[i] == size]
+
+    def _fill(self, positions: NDArray[np.intp], inverse: heldout.Inverse, numbers: list[int]) -> None:
+        """Write the out-of-fold values of some ridges and splits."""
+        problem = self.ws.problem
+        dual = inverse.apply(self.targets.Y * self.scale)
+        exact = not np.isfinite(self.order)
+        if self.pooled and exact:
+            residuals = heldout.single_residuals(inverse, dual)
+            self.result.test[0][positions] = self.targets.Y - residuals / self.scale
+            if self.on_train is None:
+                return
+        for number in numbers:
+            fold = problem.folds.folds[number]
+            if exact:
+                residuals = heldout.block_residuals(inverse, dual, fold.removed)
+            else:
+                residuals = self._series(inverse, dual, fold, positions)
+            values = self.targets.Y[fold.removed] - residuals / self.scale[fold.removed]
+            if self.pooled:
+                self.result.test[0][positions[:, None], fold.test] = values
+            else:
+                self.result.test[number][positions] = values[:, fold.test_in_removed]
+            if self.on_train is not None:
+                self._report_training_rows(number, positions, inverse, dual, fold, residuals)
+
+    def _series(self, inverse: heldout.Inverse, dual: Array, fold: Fold, positions: NDArray[np.intp]) -> Array:
+        """Residuals by the influence-function series; its error bound is kept."""
+        order = int(self.order)
+        if self.scale_penalty:
+            spectrum = self.factor
+            assert isinstance(spectrum, Spectrum)  # a series always asks for one
+            norms = spectrum.norm / (spectrum.norm + inverse.ridges)
+            residuals, bounds = mean_loss_series(inverse, dual, fold.removed, order, norms, spectrum.null)
+            if spectrum.smallest < 0:
+                bounds = np.full_like(bounds, np.inf)
+        else:
+            residuals, bounds = sum_loss_series(inverse, dual, fold.removed, order)
+        bounds = bounds / float(self.scale[fold.removed].min())
+        self.result.error[positions] = np.maximum(self.result.error[positions], bounds)
+        return residuals
+
+    def _report_training_rows(
+        self,
+        number: int,
+        positions: NDArray[np.intp],
+        inverse: heldout.Inverse,
+        dual: Array,
+        fold: Fold,
+        residuals: Array,
+    ) -> None:
+        """``f = y - ridge dual / w`` on the rows that were trained on."""
+        remaining = heldout.remaining_dual(inverse, dual, fold.removed, residuals)[:, fold.train]
+        fitted = self.targets.Y[fold.train] - inverse.ridges[:, None, None] * remaining / self.scale[fold.train]
+        assert self.on_train is not None
+        self.on_train(number, positions, fitted)
+
+
+def _penalty_share(ws: Workspace, fold: Fold, scale_penalty: bool) -> float:
+    return len(fold.train) / ws.n if scale_penalty else 1.0

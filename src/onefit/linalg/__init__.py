@@ -1,0 +1,1 @@
+"""Spectra, safe factorisations and the block hold-out identities."""

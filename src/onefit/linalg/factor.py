@@ -1,0 +1,56 @@
+"""One front door to the factorisations of a Gram matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .inverse import CholeskyFamily
+from .spectrum import EPS, Array, Spectrum
+from .structure import component_spectrum, low_rank_spectrum, without
+
+Factor = Spectrum | CholeskyFamily
+
+
+def structured(K: Array, null: Array | None, positive: bool) -> Spectrum | None:
+    """The spectrum of a K that is nearly diagonal or of low rank, or None if it is neither."""
+    spectrum = component_spectrum(K)
+    if spectrum is None and positive:
+        spectrum = low_rank_spectrum(K)
+    return spectrum if spectrum is None or null is None else without(spectrum, null)
+
+
+def unit_bias(n: int, scale: Array | None) -> Array:
+    """The constant function in coordinates scaled by ``scale``, at unit length."""
+    direction = np.ones(n) if scale is None else scale
+    return np.asarray(direction / np.linalg.norm(direction))
+
+
+def singular(factor: Factor, ridges: Array) -> NDArray[np.bool_]:
+    """Which of ``K + ridge I`` are singular to working precision: ``min |s + ridge| <= eps |K|``.
+
+    A Cholesky factorisation finds out by itself.
+    """
+    if isinstance(factor, CholeskyFamily):
+        return np.zeros(len(ridges), dtype=bool)
+    return np.asarray(smallest_pivots(factor, ridges) <= EPS * (factor.norm + ridges))
+
+
+def smallest_pivots(factor: Factor, ridges: Array) -> Array:
+    """``min |s + ridge|`` over the spectrum; of a positive definite matrix at least the ridge."""
+    if isinstance(factor, CholeskyFamily):
+        return ridges
+    eigenvalues = factor.values if factor.flat is None else np.append(factor.values, factor.flat)
+    if not len(eigenvalues):
+        return ridges
+    return np.asarray(np.abs(eigenvalues + ridges[:, None]).min(axis=1))
+
+
+def rounding(factor: Factor, ridges: Array) -> Array:
+    """Relative size of rounding and neglected parts in a solution: ``(10 eps |K| + error) / min |s + ridge|``."""
+    if isinstance(factor, CholeskyFamily):
+        size = 10 * EPS * float(np.linalg.norm(factor.K))
+    else:
+        size = 10 * EPS * factor.norm + factor.error
+    with np.errstate(divide="ignore"):
+        return np.asarray(size / smallest_pivots(factor, ridges))

@@ -1,0 +1,196 @@
+"""The spectrum of a Gram matrix, and the inverses that one spectrum gives for every ridge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    r"""Eigenvalues and eigenvectors of a symmetric matrix, complete or with a flat remainder.
+
+    .. math:: K = U \mathrm{diag}(s) U^T + \kappa (I - U U^T - v v^T)
+
+    ``vectors`` U (n x p) and ``values`` s; ``flat`` is the eigenvalue κ of everything orthogonal to U
+    (0 for a matrix of low rank, 1 for the identity), or None if U is complete. ``null`` is a unit vector v
+    that was projected out first (an unpenalised bias), with ``coupling`` = K v of the matrix before that.
+    ``error`` bounds the norm of the difference to the matrix that was asked for.
+    """
+
+    values: Array  # (p,)
+    vectors: Array  # (n, p)
+    flat: float | None = None
+    null: Array | None = None  # (n,)
+    coupling: Array | None = None  # (n,)
+    error: float = 0.0
+
+    @property
+    def norm(self) -> float:
+        """The largest absolute eigenvalue."""
+        largest = float(np.abs(self.values).max(initial=0.0))
+        return max(largest, abs(self.flat or 0.0))
+
+    @property
+    def smallest(self) -> float:
+        """The smallest eigenvalue."""
+        smallest = float(self.values.min(initial=np.inf))
+        return smallest if self.flat is None else min(smallest, self.flat)
+
+    def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], SpectralInverse]]:
+        """All ridges at once: (their positions, the inverses)."""
+        yield np.arange(len(ridges)), SpectralInverse(self, ridges)
+
+
+@dataclass(frozen=True)
+class SpectralInverse:
+    r"""``G(ridge) = (K + ridge I)^{-1}`` on the complement of ``null``, for L ridges, never formed.
+
+    .. math:: G = U \mathrm{diag}(1/(s+\gamma) - w_0) U^T + w_0 (I - v v^T), \quad w_0 = 1/(\kappa+\gamma)
+
+    with w_0 = 0 for a complete spectrum: then no difference is taken and small ridges keep their digits.
+    """
+
+    spectrum: Spectrum
+    ridges: Array  # (L,)
+
+    @property
+    def _weights(self) -> tuple[Array, Array]:
+        """Weights of U (L, p) and of the remainder (L,)."""
+        s = self.spectrum
+        flat = np.zeros(len(self.ridges)) if s.flat is None else 1.0 / (s.flat + self.ridges)
+        return 1.0 / (s.values + self.ridges[:, None]) - flat[:, None], flat
+
+    def apply(self, B: Array) -> Array:
+        """``G B`` for every ridge: B is (n, c) or (L, n, c), the result (L, n, c). Cost O(L c n p)."""
+        return self._spread(self.spectrum.vectors.T @ B, B)
+
+    def apply_columns(self, rows: Rows, B: Array) -> Array:
+        """``G[:, rows] B`` for B of shape (L, len(rows), c). Cost O(L c n p)."""
+        padded = B
+        if self.spectrum.flat is not None:
+            padded = np.zeros((len(B), len(self.spectrum.vectors), B.shape[2]))
+            padded[:, rows] = B
+        return self._spread(self.spectrum.vectors[rows].T @ B, padded)
+
+    def _spread(self, inner: Array, B: Array) -> Array:
+        """``U (weights * inner)`` as one matrix product for all ridges, and the remainder's part of B."""
+        U = self.spectrum.vectors
+        weights, flat = self._weights
+        inner = inner * weights[:, :, None]  # (L, p, c)
+        L, p, c = inner.shape
+        result = (U @ inner.transpose(1, 0, 2).reshape(p, L * c)).reshape(-1, L, c).transpose(1, 0, 2)
+        if self.spectrum.flat is not None:
+            result = result + flat[:, None, None] * self._off_null(B)
+        return np.ascontiguousarray(result)
+
+    def diagonals(self) -> Array:
+        """The diagonals of G, shape (L, n). Cost O(n p) once and O(L n p) for the ridges."""
+        n, p = self.spectrum.vectors.shape
+        weights, flat = self._weights
+        result = np.empty((len(self.ridges), n))
+        step = max(1, (1 << 19) // max(1, p))
+        for start in range(0, n, step):
+            squares = self.spectrum.vectors[start : start + step] ** 2
+            result[:, start : start + step] = weights @ squares.T
+        if self.spectrum.flat is not None:
+            null = self.spectrum.null
+            result += flat[:, None] * (1.0 - (0.0 if null is None else null**2))
+        return result
+
+    def blocks(self, rows: Rows) -> Iterator[Array]:
+        """``G[rows, rows]`` for one ridge after the other. Cost O(l² p) each for l rows."""
+        U = self.spectrum.vectors[rows]
+        null = self.spectrum.null
+        for weight, flat in zip(*self._weights):
+            block = _weighted_products(U, weight)
+            if self.spectrum.flat is not None:
+                block.flat[:: len(rows) + 1] += flat
+                if null is not None:
+                    block -= flat * np.outer(null[rows], null[rows])
+            yield block
+
+    def _off_null(self, B: Array) -> Array:
+        null = self.spectrum.null
+        return B if null is None else B - null[:, None] * (null @ B)[..., None, :]
+
+
+def _weighted_products(U: Array, weight: Array) -> Array:
+    """``U diag(weight) Uᵀ``; numpy sees that ``S Sᵀ`` is symmetric and does half of the work."""
+    if (weight >= 0).all():
+        S = U * np.sqrt(weight)
+        return S @ S.T
+    return (U * weight) @ U.T
+
+
+def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Spectrum:
+    """The complete spectrum of K, on the complement of the unit vector ``null`` if one is given.
+
+    K is overwritten. Eigenvalues that are negative by no more than rounding (``n eps |K|``), or negative at
+    all where K is known to be ``positive``, become zero.
+
+    The complement of v is reached by the Householder reflection that sends v to the first axis: an
+    orthonormal basis to the last bit, where a shifted ``(I - v vᵀ) K (I - v vᵀ)`` would mix v with the null space.
+
+    Cost: O(n³) by LAPACK's divide and conquer, in place with 2 n² doubles of work space.
+    """
+    if null is None:
+        values, vectors = _eigh_in_place(K)
+    else:
+        coupling = K @ null
+        reflector = _reflector(null)
+        _reflect_both_sides(K, reflector)
+        values, inner = _eigh_in_place(_drop_first(K))
+        vectors = np.zeros((len(null), len(values)))
+        vectors[1:] = inner
+        del inner
+        row = 2.0 * (reflector @ vectors)
+        for start in range(0, len(vectors), 256):
+            vectors[start : start + 256] -= np.outer(reflector[start : start + 256], row)
+    rounding = len(values) * EPS * float(np.abs(values).max(initial=0.0))
+    values[(values < 0) & ((values >= -rounding) | positive)] = 0.0
+    # Folds gather rows, and rows are contiguous in C order.
+    vectors = np.ascontiguousarray(vectors)
+    return Spectrum(values, vectors, null=null, coupling=None if null is None else coupling)
+
+
+def _eigh_in_place(K: Array) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors; K is symmetric, so its transpose is the Fortran order LAPACK wants."""
+    values, vectors = linalg.eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
+    return values, vectors
+
+
+def _drop_first(K: Array) -> Array:
+    """K without its first row and column, moved to the front of K's own memory."""
+    n = len(K)
+    compact = K.reshape(-1)[: (n - 1) ** 2].reshape(n - 1, n - 1)
+    for i in range(n - 1):
+        compact[i] = K[i + 1, 1:].copy()
+    return compact
+
+
+def _reflector(v: Array) -> Array:
+    """Unit u such that ``(I - 2 u uᵀ) v = ± e_1``."""
+    u = v.copy()
+    u[0] += np.copysign(1.0, v[0])
+    return u / np.linalg.norm(u)
+
+
+def _reflect_both_sides(K: Array, u: Array) -> None:
+    """``K <- (I - 2 u uᵀ) K (I - 2 u uᵀ)`` in place, row blocks at a time. Cost O(n²)."""
+    w = 2.0 * (K @ u)
+    w -= (u @ w) * u  # K' = K - u wᵀ - w uᵀ
+    step = max(1, (1 << 19) // len(u))
+    for start in range(0, len(u), step):
+        block = slice(start, start + step)
+        K[block] -= np.outer(u[block], w)
+        K[block] -= np.outer(w[block], u)
