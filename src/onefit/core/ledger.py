@@ -37,17 +37,13 @@ class Ledger:
             raise KeyError(f"unknown event {event!r}: one of {', '.join(EVENTS)}")
         start = time.perf_counter()
         yield
-        elapsed = time.perf_counter() - start
-        with self._lock:
-            self.counts[event] += 1
-            self.seconds[event] += elapsed
+        self.add(event, 1, time.perf_counter() - start)
 
-    def add(self, other: Ledger) -> None:
-        """Take over another ledger's entries."""
+    def add(self, event: str, count: int, seconds: float) -> None:
+        """Enter what was counted and timed elsewhere."""
         with self._lock:
-            for event in EVENTS:
-                self.counts[event] += other.counts[event]
-                self.seconds[event] += other.seconds[event]
+            self.counts[event] += count
+            self.seconds[event] += seconds
 
     def __getitem__(self, event: str) -> int:
         return self.counts[event]

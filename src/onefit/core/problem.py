@@ -61,15 +61,10 @@ class Problem:
 
     def gram(self, kernel: Kernel, rows: Rows | None = None, columns: Rows | None = None) -> Array:
         """A fresh Gram matrix of all rows, or its block [rows, columns]."""
-        if rows is None:
-            bases = {base: self.base(base) for base in kernel.bases}
-            lookup = (lambda base: bases[base].copy()) if self.keep_bases else bases.pop
-        else:
-            bases = {base: self.base(base) for base in kernel.bases}
-            block = np.ix_(rows, rows if columns is None else columns)
-            lookup = lambda base: bases[base][block]  # noqa: E731
+        bases = {base: self.base(base) for base in kernel.bases}
+        block = None if rows is None else np.ix_(rows, rows if columns is None else columns)
         with self.ledger.record("gram"):
-            return kernel.evaluate(lookup)
+            return kernel.evaluate(lambda base: bases[base].copy() if block is None else bases[base][block])
 
     def smallest_off_diagonal(self, base: Base) -> float:
         """The smallest base value of two different rows: of distances, that of the closest pair."""

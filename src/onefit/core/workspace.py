@@ -80,8 +80,7 @@ class Workspace:
         largest = self.kernel.largest_off_diagonal(self.problem.smallest_off_diagonal)
         if largest > EPS or self.n < 2:
             return None
-        first = np.zeros(1, dtype=np.intp)
-        diagonal = float(self.kernel.evaluate(lambda base: self.problem.base(base)[np.ix_(first, first)])[0, 0])
+        diagonal = float(self.kernel.evaluate(lambda base: base(self.problem.X[:1]))[0, 0])
         if largest > EPS * diagonal:
             return None
         return identity_spectrum(self.n, diagonal, (self.n - 1) * largest)

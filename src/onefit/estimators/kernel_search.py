@@ -11,7 +11,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 
-from ..core import Folds
+from ..core import Exactness, Folds
+from ..core.memory import check_budget
 from ..criteria import resolve
 from ..search.evaluate import Row, Settings
 from ..search.results import build_table, report_failures
@@ -197,15 +198,16 @@ class KernelSearchCV(GridSearchCV):
         if row.values is not None:
             settings = run.settings(scoring=False)
             parts, coding, present = row.values, settings.coding, settings.present
-        elif y is None or row.exactness == "failed":
+        elif y is None or row.exactness == Exactness.FAILED:
             return
         else:
             model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-            if not (is_classifier(model) or is_regressor(model)):
-                return
+            if not (is_regressor(model) or (is_classifier(model) and hasattr(model, "decision_function"))):
+                return  # there are no decision values
             parts, coding, present = decisions(
                 model, X, y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
-                scale_penalty=self.scale_penalty, order=run.criterion.order, retrain=row.exactness == "retrained",
+                scale_penalty=self.scale_penalty, order=run.criterion.order,
+                retrain=row.exactness == Exactness.RETRAINED,
             )  # fmt: skip
         self.oof_decision_ = assemble(parts, run.folds, coding, present, warn=False)
 
@@ -251,21 +253,22 @@ class _Run:
     def evaluate(self):
         """Fill ``rows``, kernel by kernel, then what has to be retrained."""
         search = self.search
+        check_budget(self.folds.n, bases=1, views=1, workers=1, budget=search.memory_budget)
         self.plan = self.preparation.plan(self.candidates)
         tasks = order_tasks(self.plan.tasks)
         check_memory(tasks, search.n_jobs, search.memory_budget)
         warn_retraining(self.plan.retrain, len(self.candidates))
         say_duplicates(self.plan, search.verbose)
-        n_steps = len(tasks) + len(self.plan.retrain)
+        self.planned = len(tasks) + len(self.plan.retrain)
         self._announce(tasks)
         self.progress = self.context.subcontext(
-            task_name="search", max_subtasks=None, sequential_subtasks=False
+            task_name="search", max_subtasks=self.planned, sequential_subtasks=False
         ).call_on_fit_task_begin(estimator=search)
-        self._run_kernels(tasks, n_steps)
+        self._run_kernels(tasks)
         self._retrain_rest(len(tasks))
         self.progress.call_on_fit_task_end(estimator=search)
 
-    def _run_kernels(self, tasks, n_steps):
+    def _run_kernels(self, tasks):
         if not tasks:
             return
         search = self.search
@@ -300,12 +303,12 @@ class _Run:
 
     def _retrain_rest(self, first_step):
         for step, (number, reason) in enumerate(sorted(self.plan.retrain.items())):
-            self.rows[number] = retrain_row(
+            row = retrain_row(
                 self.search, number, self.candidates[number], self.X, self.y, self.folds,
                 self.routed.retraining, reason,
             )  # fmt: skip
-            with self.ledger.record("fit"):
-                pass
+            self.rows[number] = row
+            self.ledger.add("fit", len(self.folds), row.fit_seconds)
             self._tick("retraining", first_step + step)
 
     def _announce(self, tasks):
@@ -316,6 +319,8 @@ class _Run:
             )
 
     def _tick(self, name, number):
+        if number >= self.planned:  # retrained although it was not planned: progress cannot show more than all
+            return
         step = self.progress.subcontext(task_name=name, task_id=number)
         step.call_on_fit_task_begin(estimator=self.search)
         step.call_on_fit_task_end(estimator=self.search)
@@ -329,7 +334,16 @@ class _Run:
                     number, original.test, original.train, original.exactness, original.error_bound,
                     f"same as candidate {source}", failures=original.failures, values=original.values,
                 )  # fmt: skip
+        self._fill_failed()
         return [self.rows[number] for number in sorted(self.rows)]
+
+    def _fill_failed(self):
+        """Candidates that could not be trained at all get ``error_score`` in every metric and split."""
+        scored = next((row for row in self.rows.values() if row.test), None)
+        for row in self.rows.values():
+            if not row.test and scored is not None:
+                row.test = {name: np.full(len(s), self.search.error_score) for name, s in scored.test.items()}
+                row.train = {name: np.full(len(s), self.search.error_score) for name, s in scored.train.items()}
 
     def keep_finished(self):
         """After Ctrl-C: the table of the candidates that were finished, and nothing else."""

@@ -13,8 +13,9 @@ from ..core import Folds, Ledger, Targets
 from ..core.coding import CodedTargets, code_targets, row_weights
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
+from ..kernels import Precomputed
 from ..search.evaluate import Entry, KernelTask, Path
-from ..search.views import Views, plain_view, refuse_supervised, transformed_views
+from ..search.views import Views, plain_view, transformed_views
 from .adapters import split_pipeline
 from .routing import final_weights
 from .weights import check_sample_weight
@@ -55,9 +56,12 @@ class Preparation:
                 transformers, final = split_pipeline(model)
                 machine = read_machine(final)
                 weight, before = final_weights(model, self.fit_params)
+                if transformers is not None and isinstance(machine.kernel, Precomputed):
+                    raise NotUnderstoodError("transformers stand before a precomputed kernel")
             except NotUnderstoodError as reason:
                 plan.retrain[number] = str(reason)
                 continue
+            self._targets_for(machine, weight)  # y and weights are refused before any transformer is fitted
             views_key = None if transformers is None else self._transformer_key(model, params)
             views = self._views_for(views_key, transformers, before)
             kernel = machine.kernel.bound(views.n_features)
@@ -70,7 +74,8 @@ class Preparation:
                 tasks[key] = KernelTask(views, kernel)
                 plan.tasks.append(tasks[key])
             if path_key not in paths:
-                paths[path_key] = Path(machine.learner, self._targets_for(machine, weight))
+                frozen = views.frozen or (self.shared and machine.weights_follow_fold)
+                paths[path_key] = Path(machine.learner, self._targets_for(machine, weight), frozen)
                 tasks[key].paths.append(paths[path_key])
             self._check_ridges(machine, paths[path_key].targets)
             paths[path_key].entries.append(Entry(number, machine.ridges))
@@ -90,17 +95,8 @@ class Preparation:
             if transformers is None:
                 self._views[key] = plain_view(self.X, self.folds, self.ledger)
             else:
-                shared = self.preprocessing == "shared"
-                if shared:
-                    refuse_supervised(transformers)
                 self._views[key] = transformed_views(
-                    transformers,
-                    self.X,
-                    self.y,
-                    self.folds,
-                    self.ledger,
-                    shared=shared,
-                    fit_params=fit_params,
+                    transformers, self.X, self.y, self.folds, self.ledger, shared=self.shared, fit_params=fit_params
                 )
         return self._views[key]
 
@@ -112,10 +108,15 @@ class Preparation:
                 self.coded,
                 self.folds,
                 check_sample_weight(sample_weight, self.folds.n),
-                shared=self.preprocessing == "shared",
+                shared=self.shared,
             )
             self._targets[key] = Targets(self.coded.Y, weights)
         return self._targets[key]
+
+    @property
+    def shared(self) -> bool:
+        """Whether what learns from training rows learns from all rows once."""
+        return self.preprocessing == "shared"
 
     @cached_property
     def coded(self) -> CodedTargets:

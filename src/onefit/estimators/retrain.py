@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
@@ -61,12 +61,12 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
         target = () if y is None else (take_rows(y, fold.train),)
         model.fit(take_block(pairwise, X, fold.train, fold.train), *target, **params)
         X_test = take_block(pairwise, X, fold.test, fold.train)
-        if is_classifier(model) and hasattr(model, "decision_function"):
+        if not is_classifier(model):
+            parts.append((np.asarray(model.predict(X_test)), None))
+        elif hasattr(model, "decision_function"):
             parts.append((np.asarray(model.decision_function(X_test)), model.classes_))
-        elif is_regressor(model) or hasattr(model, "predict"):
-            parts.append((np.asarray(model.predict(X_test)), getattr(model, "classes_", None)))
         else:
-            raise ValueError(f"{model} has neither decision_function nor predict.")
+            raise ValueError(f"{model} has no decision_function.")
     return parts
 
 

@@ -30,6 +30,7 @@ class Path:
 
     learner: Learner
     targets: Targets
+    frozen: bool = False  # something that should learn from training rows has seen the test rows
     entries: list[Entry] = field(default_factory=list)
 
 
@@ -103,8 +104,8 @@ def _evaluate_path(views: Views, workspaces: list[Workspace], path: Path, settin
         used = np.searchsorted(ridges, entry.ridges)
         row = Row(entry.candidate, fit_seconds=seconds / len(path.entries))
         row.error_bound = float(held.error[used].max())
-        row.exactness = Exactness.EXACT if held.exact and not views.frozen else Exactness.APPROXIMATE
-        row.status = "shared preprocessing" if views.frozen else "ok"
+        row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
+        row.status = "shared preprocessing" if path.frozen else "ok"
         row.values = [part[k] for part in values]
         if held.singular[used].any():
             row.retrain = "K + alpha I is singular to working precision"
@@ -163,15 +164,16 @@ def _score(rows: list[Row], values: list[np.ndarray], settings: Settings, scorin
     folds = settings.folds
     start = time.perf_counter()
     if folds.leave_one_out:
-        splits: list[tuple[Any, Any]] = [(np.arange(folds.n), None)]
+        splits: list[tuple[Any, Any]] = [(np.arange(folds.n), _pooled_classes(values[0], settings))]
     else:
         splits = [(fold.test, present) for fold, present in zip(folds, settings.present)]
     columns: list[dict[str, np.ndarray]] = []
     for number, ((tested, present), part) in enumerate(zip(splits, values)):
         if present is not None and len(present) < 2:
-            columns.append(scoring.failed(len(rows)))
+            reason = f"the training rows have one class only: {present.tolist()}"
+            columns.append(scoring.failed(len(rows), reason))
             for row in rows:
-                row.failures[number] = f"ValueError: the training rows have one class only: {present.tolist()}"
+                row.failures[number] = f"ValueError: {reason}"
         else:
             columns.append(
                 scoring.path(settings.X, settings.y, tested, part, settings.coding, present, pooled=folds.leave_one_out)
@@ -181,6 +183,23 @@ def _score(rows: list[Row], values: list[np.ndarray], settings: Settings, scorin
     for k, row in enumerate(rows):
         row.score_seconds = seconds / len(rows)
         row.test = {n: np.array([c[n][k] if n in c else scoring.error_score for c in columns]) for n in names}
+
+
+def _pooled_classes(values: np.ndarray, settings: Settings) -> np.ndarray | None:
+    """The classes of pooled leave-one-out values (entries, n, c).
+
+    A row whose class nobody else has cannot be predicted as that: its column is made the smallest. If one
+    class remains to train on, there is no model, and that class is returned.
+    """
+    classes = settings.coding.classes
+    for fold, present in zip(settings.folds, settings.present):
+        if present is None or classes is None:
+            continue
+        if len(present) < 2:
+            return present
+        absent = ~np.isin(classes, present)
+        values[:, fold.test[0], absent] = np.finfo(np.float64).min
+    return None
 
 
 class _TrainScores:
@@ -207,7 +226,7 @@ class _TrainScores:
         present = settings.present[fold]
         values = _of_candidates(self.path, self.ridges, values)
         if present is not None and len(present) < 2:
-            scores = scoring.failed(len(values))
+            scores = scoring.failed(len(values), "the training rows have one class only")
         else:
             train = settings.folds.folds[fold].train
             scores = scoring.path(settings.X, settings.y, train, values, settings.coding, present)

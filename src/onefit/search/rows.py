@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
 from scipy import sparse
 
 
 def take_rows(data, rows):
     """The given rows of an array, sparse matrix, pandas or polars object, or list."""
-    if data is None:
-        return None
+    if data is None or isinstance(data, numbers.Number | str):  # metadata that is not one value per row
+        return data
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     if sparse.issparse(data):

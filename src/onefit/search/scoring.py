@@ -68,8 +68,10 @@ class Scoring:
             return {name: metric.scorer for name, metric in self.metrics.items()}
         return self.metrics["score"].scorer
 
-    def failed(self, length):
+    def failed(self, length, reason):
         """The scores of a path on a split that could not be trained on."""
+        if self.error_score == "raise":
+            raise ValueError(reason)
         return {name: np.full(length, self.error_score, dtype=float) for name in self.metrics}
 
     def path(self, X, y, rows, values, coding, present, pooled=False):
@@ -83,7 +85,7 @@ class Scoring:
         scores: dict[str, Any] = {}
         for name, metric in self.metrics.items():
             params = {} if pooled else {key: take_rows(value, rows) for key, value in metric.params.items()}
-            if metric.twin is not None and set(params) <= {"sample_weight"} and len(rows) > 1:
+            if metric.twin is not None and len(rows) > 1 and _plain(params):
                 scores[name] = _with_twin(metric.twin, y[rows], known, coding, params.get("sample_weight"))
                 continue
             X_rows, y_rows = take_rows(X, rows), y[rows]
@@ -133,6 +135,12 @@ def _twin(estimator, scoring):
     if not isinstance(scoring, str) or (scoring == "accuracy") != classifier:
         return None
     return TWINS.get(scoring)
+
+
+def _plain(params) -> bool:
+    """Nothing but sample weights, and some of those positive: what a twin takes."""
+    weights = params.get("sample_weight")
+    return set(params) <= {"sample_weight"} and (weights is None or (np.ndim(weights) == 1 and bool(np.any(weights))))
 
 
 def _with_twin(twin, y, known, coding, weights):
