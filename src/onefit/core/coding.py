@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -76,12 +76,15 @@ def code_targets(y: Any, classifier: bool) -> CodedTargets:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if classifier:
         labels = column_or_1d(y, warn=True)
-        _refuse_missing(labels)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         classes = np.unique(labels)
         if len(classes) < 2:
             raise ValueError(f"The target y has one class only: {classes.tolist()}. Two classes are needed.")
         return CodedTargets(labels, code_classes(labels, classes), Coding(classes, flat=True))
+    if np.iscomplexobj(y):
+        raise ValueError("Complex data not supported: the target y is complex.")
     try:
         values = np.asarray(y).astype(np.float64)
     except (TypeError, ValueError):
@@ -89,13 +92,8 @@ def code_targets(y: Any, classifier: bool) -> CodedTargets:
         raise ValueError(message) from None
     if values.ndim not in (1, 2):
         raise ValueError(f"The target y must have one or two dimensions, got shape {values.shape}.")
-    _refuse_missing(values)
+    assert_all_finite(values, input_name="y")
     return CodedTargets(values, values.reshape(len(values), -1), Coding(None, flat=values.ndim == 1))
-
-
-def _refuse_missing(y: NDArray[Any]) -> None:
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("The target y contains NaN or infinity.")
 
 
 def row_weights(

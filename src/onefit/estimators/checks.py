@@ -20,3 +20,14 @@ def check_search(search, criterion):
         if not isinstance(getattr(search, name), bool | numbers.Integral):
             raise ValueError(f"{name} must be True or False, got {getattr(search, name)!r}.")
     return criterion
+
+
+def check_refit_metric(refit, names) -> None:
+    """With several metrics ``refit`` has to say which one decides."""
+    if refit is not False and not callable(refit) and refit not in names:
+        raise ValueError(
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit "
+            "an estimator with the best parameter setting on the whole data and make the best_* attributes "
+            "available for that metric. If this is not needed, refit should be set to False explicitly. "
+            f"{refit!r} was passed."
+        )

@@ -18,7 +18,7 @@ from ..search.evaluate import Row, Settings
 from ..search.results import build_table, report_failures
 from ..search.run import check_memory, order_tasks, run_tasks
 from ..search.scoring import NeedsRetrainingError, Scoring
-from .checks import check_search
+from .checks import check_refit_metric, check_search
 from .decision import decisions
 from .oof import assemble
 from .preparation import Preparation, say_duplicates, warn_retraining
@@ -143,6 +143,8 @@ class KernelSearchCV(GridSearchCV):
             self.error_score,
             lambda name, scorer: scorer_params(self, routed, name, scorer, named),
         )
+        if scoring.multimetric:
+            check_refit_metric(self.refit, scoring.metrics)
         metadata = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else None
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
@@ -216,13 +218,7 @@ class KernelSearchCV(GridSearchCV):
         self.multimetric_ = names != ["score"] or run.scoring.multimetric
         if not self.multimetric_:
             return "score"
-        if self.refit is not False and not callable(self.refit) and self.refit not in names:
-            raise ValueError(
-                "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit "
-                "an estimator with the best parameter setting on the whole data and make the best_* attributes "
-                "available for that metric. If this is not needed, refit should be set to False explicitly. "
-                f"{self.refit!r} was passed."
-            )
+        check_refit_metric(self.refit, names)
         return self.refit
 
     def _refit(self, context, X, y, routed, metadata):

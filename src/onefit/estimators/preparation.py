@@ -61,9 +61,13 @@ class Preparation:
             except NotUnderstoodError as reason:
                 plan.retrain[number] = str(reason)
                 continue
-            self._targets_for(machine, weight)  # y and weights are refused before any transformer is fitted
-            views_key = None if transformers is None else self._transformer_key(model, params)
-            views = self._views_for(views_key, transformers, before)
+            if transformers is None:
+                views_key, views = None, self._plain_views
+                targets = self._targets_for(machine, weight)
+            else:  # y and weights are checked before any transformer is fitted
+                targets = self._targets_for(machine, weight)
+                views_key = self._transformer_key(model, params)
+                views = self._transformed_views(views_key, transformers, before)
             kernel = machine.kernel.bound(views.n_features)
             key = (views_key, kernel)
             path_key = (*key, machine.learner, machine.class_weight)
@@ -71,13 +75,15 @@ class Preparation:
                 plan.same_as[number] = same
                 continue
             if key not in tasks:
+                if Precomputed.base in kernel.bases:
+                    views.views[0].problem.base(Precomputed.base)  # refuses what is not a Gram matrix
                 tasks[key] = KernelTask(views, kernel)
                 plan.tasks.append(tasks[key])
             if path_key not in paths:
                 frozen = views.frozen or (self.shared and machine.weights_follow_fold)
-                paths[path_key] = Path(machine.learner, self._targets_for(machine, weight), frozen)
+                paths[path_key] = Path(machine.learner, targets, frozen)
                 tasks[key].paths.append(paths[path_key])
-            self._check_ridges(machine, paths[path_key].targets)
+            self._check_ridges(machine, targets)
             paths[path_key].entries.append(Entry(number, machine.ridges))
         return plan
 
@@ -90,14 +96,15 @@ class Preparation:
             if name != last and not name.startswith(f"{last}__")
         )
 
-    def _views_for(self, key, transformers, fit_params) -> Views:
+    @cached_property
+    def _plain_views(self) -> Views:
+        return plain_view(self.X, self.folds, self.ledger)
+
+    def _transformed_views(self, key, transformers, fit_params) -> Views:
         if key not in self._views:
-            if transformers is None:
-                self._views[key] = plain_view(self.X, self.folds, self.ledger)
-            else:
-                self._views[key] = transformed_views(
-                    transformers, self.X, self.y, self.folds, self.ledger, shared=self.shared, fit_params=fit_params
-                )
+            self._views[key] = transformed_views(
+                transformers, self.X, self.y, self.folds, self.ledger, shared=self.shared, fit_params=fit_params
+            )
         return self._views[key]
 
     def _targets_for(self, machine: Machine, sample_weight) -> Targets:

@@ -85,7 +85,7 @@ def refuse_supervised(transformers) -> None:
 
 
 def _checked(X):
-    return check_array(X, accept_sparse="csr", dtype=np.float64)
+    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
 
 
 def _stack(first, second):

@@ -1,0 +1,36 @@
+"""scikit-learn's own estimator checks."""
+
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from onefit import LSSVC, LSSVR, KernelSearchCV
+
+GRID = {"alpha": [0.1, 1.0]}
+
+
+def expected_failures(estimator):
+    """What GridSearchCV around the same estimator fails as well, and why."""
+    if not isinstance(estimator, KernelSearchCV):
+        return {}
+    if isinstance(estimator.estimator, LSSVC):
+        return {"check_classifiers_one_label_sample_weights": "a fold trains on one class only"}
+    return {"check_supervised_y_2d": "the estimator takes several targets, so a column is not flattened"}
+
+
+@pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning", "default::RuntimeWarning")
+@parametrize_with_checks(
+    [
+        LSSVC(),
+        LSSVC(class_weight="balanced"),
+        LSSVR(),
+        LSSVR(kernel="linear", fit_intercept=False),
+        KernelSearchCV(KernelRidge(), GRID, cv=2),
+        KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
+        KernelSearchCV(LSSVC(), GRID, cv=2),
+        KernelSearchCV(LSSVR(), GRID, cv=2),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,100 @@
+"""Vectorised twins equal scikit-learn's scorers; stand-ins answer only what they know."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import cross_val_score
+from sklearn.utils import get_tags
+
+from onefit import LSSVR
+from onefit.core.coding import Coding
+from onefit.search.scoring import NeedsRetrainingError, Scoring, accepts_sample_weight
+from onefit.search.stand_in import StandInClassifier, StandInRegressor
+from onefit.search.twins import TWINS
+
+REGRESSION = sorted(set(TWINS) - {"accuracy"})
+
+
+@pytest.mark.parametrize("name", REGRESSION)
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("constant", [False, True])
+def test_regression_twins(name, outputs, weighted, constant):
+    rng = np.random.default_rng(0)
+    y, predicted = rng.normal(size=(20, outputs)), rng.normal(size=(4, 20, outputs))
+    if constant:
+        y[:, 0] = 2.0
+        predicted[1, :, 0] = 2.0  # predicted perfectly
+    weights = rng.uniform(size=20) if weighted else None
+    expected = [get_scorer(name)(StandInRegressor(p, p), y, y, sample_weight=weights) for p in predicted]
+    np.testing.assert_allclose(TWINS[name](y, predicted, weights), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_accuracy_twin(weighted):
+    rng = np.random.default_rng(0)
+    y, predicted = rng.integers(3, size=30), rng.integers(3, size=(4, 30))
+    weights = rng.uniform(size=30) if weighted else None
+    expected = [
+        get_scorer("accuracy")(StandInClassifier(p, p, np.arange(3)), y, y, sample_weight=weights) for p in predicted
+    ]
+    np.testing.assert_allclose(TWINS["accuracy"](y, predicted, weights), expected, rtol=1e-12)
+
+
+def test_twins_are_used_only_where_they_mean_the_same():
+    assert Scoring.build(LSSVR(), "r2", np.nan).metrics["score"].twin is TWINS["r2"]
+    assert Scoring.build(LSSVR(), None, np.nan).metrics["score"].twin is TWINS["r2"]
+    assert Scoring.build(LSSVR(), "accuracy", np.nan).metrics["score"].twin is None
+    assert Scoring.build(LSSVR(), get_scorer("r2"), np.nan).metrics["score"].twin is None
+
+
+def test_single_rows_are_left_to_scikit_learn():
+    scoring = Scoring.build(LSSVR(), "r2", np.nan)
+    with pytest.warns(match="not well-defined with less than two samples"):
+        scores = scoring.path(np.zeros((1, 1)), np.ones(1), np.array([0]), np.ones((2, 1, 1)), Coding(None, True), None)
+    assert np.isnan(scores["score"]).all()
+
+
+def test_stand_ins_tell_what_they_lack():
+    def greedy(model, X, y):
+        return model.coef_.sum()
+
+    scoring = Scoring.build(LSSVR(), greedy, np.nan)
+    with pytest.raises(NeedsRetrainingError, match="coef_"):
+        scoring.path(np.zeros((3, 1)), np.ones(3), np.arange(3), np.ones((2, 3, 1)), Coding(None, True), None)
+
+
+def test_stand_ins_refuse_other_rows():
+    def curious(model, X, y):
+        return model.predict(X[:1])[0]
+
+    scoring = Scoring.build(LSSVR(), curious, np.nan)
+    with pytest.raises(NeedsRetrainingError, match="other rows"):
+        scoring.path(np.zeros((3, 1)), np.ones(3), np.arange(3), np.ones((2, 3, 1)), Coding(None, True), None)
+
+
+def test_stand_ins_have_the_right_type():
+    assert get_tags(StandInRegressor()).estimator_type == "regressor"
+    assert get_tags(StandInClassifier()).estimator_type == "classifier"
+
+
+def test_failing_scorers_give_the_error_score_or_raise():
+    def broken(model, X, y):
+        raise ZeroDivisionError("broken scorer")
+
+    arguments = (np.zeros((3, 1)), np.ones(3), np.arange(3), np.ones((2, 3, 1)), Coding(None, True), None)
+    with pytest.warns(match="Scoring failed"):
+        scores = Scoring.build(LSSVR(), broken, -7.0).path(*arguments)
+    assert scores["score"].tolist() == [-7.0, -7.0]
+    with pytest.raises(ZeroDivisionError):
+        Scoring.build(LSSVR(), broken, "raise").path(*arguments)
+    with pytest.raises(ValueError, match="scoring must return a number"):
+        Scoring.build(LSSVR(), lambda model, X, y: "good", np.nan).path(*arguments)
+
+
+def test_who_takes_sample_weights():
+    assert accepts_sample_weight(get_scorer("r2"), LSSVR(), "r2")
+    assert not accepts_sample_weight(get_scorer("neg_max_error"), LSSVR(), "neg_max_error")
+    assert accepts_sample_weight(None, LSSVR(), None)
+    assert accepts_sample_weight(lambda model, X, y, sample_weight: 0, LSSVR(), len)
+    assert not accepts_sample_weight(cross_val_score, LSSVR(), len)
