@@ -15,11 +15,21 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Fold:
-    """One split: the rows trained on, the rows tested, and all rows not trained on."""
+    """One split of n rows: those tested, and those not trained on.
 
-    train: Rows
+    ``given_train`` are the rows trained on, or None if they are simply all others in order: leave-one-out
+    would otherwise hold n² row numbers.
+    """
+
+    n: int
     test: Rows
     removed: Rows
+    given_train: Rows | None = None
+
+    @property
+    def train(self) -> Rows:
+        """The rows trained on."""
+        return np.delete(np.arange(self.n), self.removed) if self.given_train is None else self.given_train
 
     @cached_property
     def test_in_removed(self) -> Rows:
@@ -42,7 +52,8 @@ class Folds:
             train, test = _as_rows(train, n, number, "training"), _as_rows(test, n, number, "test")
             kept = np.zeros(n, dtype=bool)
             kept[train] = True
-            folds.append(Fold(train, test, np.flatnonzero(~kept)))
+            plain = np.array_equal(train, np.flatnonzero(kept))
+            folds.append(Fold(n, test, np.flatnonzero(~kept), None if plain else train))
         if not folds:
             raise ValueError("No splits: was the cross-validation iterator empty?")
         return cls(n, tuple(folds))
@@ -65,7 +76,8 @@ class Folds:
         Not so if a split trains on a row twice, or tests rows that it trains on.
         """
         return all(
-            len(fold.train) == self.n - len(fold.removed) and np.isin(fold.test, fold.removed).all()
+            (fold.given_train is None or len(fold.given_train) == self.n - len(fold.removed))
+            and np.isin(fold.test, fold.removed).all()
             for fold in self.folds
         )
 

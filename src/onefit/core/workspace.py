@@ -72,7 +72,7 @@ class Workspace:
         if (spectrum := structured(K, null, self.kernel.positive)) is not None:
             return spectrum
         if route == "inverse":
-            return CholeskyFamily(K, null)
+            return CholeskyFamily(K, null, self.problem.ledger.record)
         return self._spectrum(K, null)
 
     def _identity(self) -> Spectrum | None:

@@ -167,13 +167,14 @@ class KernelSearchCV(GridSearchCV):
         """Draw the splits once, for all candidates."""
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = splitter.get_n_splits(X, y, **routed.splitter)
-        splits = list(splitter.split(X, y, **routed.splitter))
-        if len(splits) != self.n_splits_:
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        folds = Folds.from_splits(splitter.split(X, y, **routed.splitter), n)
+        if len(folds) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "
-                f"Expected {self.n_splits_} splits, got {len(splits)}"
+                f"Expected {self.n_splits_} splits, got {len(folds)}"
             )
-        return Folds.from_splits(splits, X.shape[0] if hasattr(X, "shape") else len(X))
+        return folds
 
     def _conclude(self, run, X, y, routed, metadata):
         """Results table, choice, refit."""

@@ -159,7 +159,7 @@ def warn_retraining(reasons: dict[int, str], total: int) -> None:
         warnings.warn(
             f"{len(reasons)} of {total} candidates are retrained on every fold, as GridSearchCV does: {texts}.",
             RetrainingWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

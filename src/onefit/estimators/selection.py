@@ -75,7 +75,7 @@ def warn_at_edge(param_grid, results: dict, best: int, metric: str) -> None:
         warnings.warn(
             f"The best parameters lie at the edge of the grid: {'; '.join(edges)}. Better ones may lie beyond.",
             GridEdgeWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
 
 

@@ -90,8 +90,10 @@ class SquareLoss:
                 ledger=problem.ledger,
             )
             failed |= fitted.singular
-            error = np.maximum(error, fitted.error)
-            parts.append(fitted.predict(problem.gram(ws.kernel, fold.test, fold.train)))
+            values = fitted.predict(problem.gram(ws.kernel, fold.test, fold.train))
+            size = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
+            error = np.maximum(error, fitted.error * size)
+            parts.append(values)
             if on_train is not None:
                 on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train)))
         if problem.folds.leave_one_out:
@@ -122,7 +124,7 @@ class _OneFit:
         sizes = [problem.n] if self.pooled else [len(fold.test) for fold in problem.folds]
         self.result = HeldOut(
             [np.empty((L, size, c)) for size in sizes],
-            error=rounding(self.factor, ridges) * float(np.abs(self.targets.Y).max(initial=0.0)),
+            error=np.zeros(L),
             singular=singular(self.factor, ridges),
             exact=not np.isfinite(self.order),
         )
@@ -130,6 +132,10 @@ class _OneFit:
             for share, numbers in self._penalty_groups():
                 for positions, inverse in self.factor.inverses(ridges * share):
                     self._fill(positions, inverse, numbers)
+                    del inverse  # before the next one is made
+        size = np.max([np.abs(part).max(axis=(1, 2)) for part in self.result.test], axis=0)
+        size = np.maximum(size, float(np.abs(self.targets.Y).max(initial=0.0)))
+        self.result.error += rounding(self.factor, ridges) * size
         return self.result
 
     def _penalty_groups(self) -> Iterator[tuple[float, list[int]]]:

@@ -20,7 +20,7 @@ class FitPath:
 
     dual: Array
     intercept: Array
-    error: Array  # (L,) size of rounding in a prediction
+    error: Array  # (L,) size of rounding in a prediction, relative to the largest value
     singular: NDArray[np.bool_]  # (L,) no unique solution: do not use
 
     def predict(self, K: Array) -> Array:
@@ -63,8 +63,7 @@ def fit_path(
         path = _by_spectrum(spectrum, scaled, ridges)
     length = np.sqrt(len(K)) if scale is None else np.linalg.norm(scale)
     dual = path.dual if scale is None else path.dual * scale[:, None]
-    size = float(np.abs(Y).max(initial=0.0))
-    return FitPath(dual, path.intercept / length, path.error * size, path.singular)
+    return FitPath(dual, path.intercept / length, path.error, path.singular)
 
 
 def _without_zero_weights(

@@ -8,7 +8,7 @@ route                 work for L ridges and folds removing l_i  factor
 ====================  =======================================  ======
 spectrum              n³                                        8
   and for each ridge  Σ l_i² n                                  1
-inverse, each ridge   n³                                        1.5
+inverse, each ridge   n³                                        1.7
 per fold              Σ (n - l_i)³                              8
 ====================  =======================================  ======
 
@@ -25,7 +25,7 @@ from typing import Literal
 Route = Literal["spectrum", "inverse", "per_fold"]
 
 SPECTRUM = 8.0
-INVERSE = 1.5
+INVERSE = 1.7
 
 
 def cheapest_route(

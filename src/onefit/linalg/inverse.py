@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,10 @@ class DenseInverse:
         yield self.matrix[np.ix_(rows, rows)]
 
 
+def _unrecorded(event: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 @dataclass(frozen=True)
 class CholeskyFamily:
     """A positive definite Gram matrix that is factorised anew for each ridge.
@@ -54,11 +59,15 @@ class CholeskyFamily:
 
     K: Array
     null: Array | None = None
+    record: Callable[[str], AbstractContextManager[None]] = _unrecorded  # counts and times factorisations
 
     def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], DenseInverse]]:
         """One ridge after the other: (its position, the inverse)."""
         for position, ridge in enumerate(ridges):
-            yield np.array([position]), invert(self.K, float(ridge), self.null)
+            with self.record("cholesky"):
+                inverse = invert(self.K, float(ridge), self.null)
+            yield np.array([position]), inverse
+            del inverse  # before the next one is made
 
 
 def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:

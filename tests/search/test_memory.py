@@ -1,0 +1,42 @@
+"""Peak memory of a search, counted in n x n arrays of doubles."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import KFold, LeaveOneOut
+
+from onefit import LSSVR, KernelSearchCV
+
+N = 500
+
+
+def peak_in_squares(search, X, y):
+    """Peak of all arrays, LAPACK's work space included, in units of n² doubles."""
+    tracemalloc.start()
+    try:
+        search.fit(X, y)
+        return tracemalloc.get_traced_memory()[1] / (8 * N * N)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("estimator", [KernelRidge(kernel="rbf"), LSSVR()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("cv", [KFold(10), LeaveOneOut(), KFold(2), KFold(3)], ids=str)
+@pytest.mark.parametrize("n_alphas", [1, 15])
+def test_at_most_four_squares(estimator, cv, n_alphas):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, 10)), rng.normal(size=N)
+    grid = {"gamma": [0.05, 0.1, 1e4], "alpha": np.logspace(-3, 3, n_alphas)}
+    search = KernelSearchCV(estimator, grid, cv=cv, refit=False, scoring="neg_mean_squared_error")
+    search.fit(X[:50], y[:50])  # imports and caches
+    assert peak_in_squares(search, X, y) <= 4.3  # and a few vectors: n is small here
+
+
+def test_precomputed_needs_no_more():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, 10)), rng.normal(size=N)
+    search = KernelSearchCV(KernelRidge(kernel="precomputed"), {"alpha": np.logspace(-3, 3, 15)}, cv=10, refit=False)
+    search.fit(np.eye(50), y[:50])
+    assert peak_in_squares(search, X @ X.T, y) <= 4.3
