@@ -38,6 +38,7 @@ from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
 from threadpoolctl import threadpool_limits
 
 from onefit import KernelSearchCV
+from picture import write_bars
 
 TOLERANCE = 1e-6
 """Largest accepted difference between two scores; the target has variance one."""
@@ -364,7 +365,20 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--small", action="store_true", help="5 widths, 5 ridges, 5 folds: takes seconds")
     parser.add_argument("--skip-grid", action="store_true", help="leave out GridSearchCV and himalaya")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS), help="which to run (default: all)")
+    parser.add_argument("--picture", metavar="FILE", help="write a bar chart of the seconds to this SVG file")
     return parser.parse_args()
+
+
+def draw(path: str, measured: dict[str, Measurement], task: Task) -> None:
+    """The seconds of all peers as a picture."""
+    grid = measured.get("grid")
+    rows = []
+    for name, result in measured.items():
+        ratio = "" if grid is None or name == "grid" else f"  ({grid.seconds / result.seconds:.0f}x)"
+        rows.append((PEERS[name][0], result.seconds, f"{result.seconds:.1f} s{ratio}"))
+    candidates = len(task.gammas) * len(task.alphas)
+    subtitle = f"{len(task.y)} rows, {task.X.shape[1]} columns, one thread; ratios to GridSearchCV; same answers"
+    write_bars(path, f"{candidates} candidates x {task.n_folds} folds of kernel ridge", subtitle, rows, "onefit")
 
 
 def main() -> int:
@@ -381,6 +395,8 @@ def main() -> int:
         measured = run(names, task)
         agree = print_table(measured, task)
         print_onefit(measured, task)
+    if arguments.picture:
+        draw(arguments.picture, measured, task)
     print("\nall answers agree" if agree else f"\nTHE ANSWERS DISAGREE by more than {TOLERANCE:g}, or in the winner")
     return 0 if agree else 1
 

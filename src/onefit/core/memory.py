@@ -31,11 +31,11 @@ def parse_budget(budget: float | str | None) -> float:
     if budget is None:
         return _available()
     if isinstance(budget, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?I?)B?\s*", budget.upper())
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*((?:[KMGT]I?)?)B?\s*", budget.upper())
         if not match:
             raise ValueError(f"memory_budget {budget!r} is not a number of bytes, nor a string such as '4GB'.")
         budget = float(match[1]) * _UNITS[match[2]]
-    if isinstance(budget, bool) or not budget > 0:
+    if isinstance(budget, bool) or not budget > 0:  # nor is NaN
         raise ValueError(f"memory_budget must be positive, got {budget!r}.")
     return float(budget)
 

@@ -86,6 +86,8 @@ def _check_gram(K: Array) -> None:
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed Gram matrix must be square, got shape {K.shape}.")
     largest, worst = float(np.abs(K).max(initial=0.0)), 0.0
+    if not np.isfinite(largest):
+        raise ValueError("A precomputed Gram matrix must be finite: it contains NaN or infinity.")
     for start in range(0, len(K), 256):
         rows = slice(start, start + 256)
         lower, upper = K[rows], K[:, rows].T

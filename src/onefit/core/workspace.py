@@ -50,14 +50,12 @@ class Workspace:
         A spectrum asked for after an inverse (which failed) takes that one's matrix.
         """
         case = (None if weights is None else weights.tobytes(), bias)
-        if (case, route) not in self._factors:
-            tried = self._factors.pop((case, "inverse"), None)
-            self._factors[case, route] = (
-                self._spectrum(tried.K, tried.null)
-                if isinstance(tried, CholeskyFamily)
-                else self._new_factor(weights, bias, route)
-            )
-        return self._factors[case, route]
+        if case not in self._factors:
+            self._factors[case] = self._new_factor(weights, bias, route)
+        factor = self._factors[case]
+        if route == "spectrum" and isinstance(factor, CholeskyFamily):
+            factor = self._factors[case] = self._spectrum(factor.K, factor.null)
+        return factor
 
     def _spectrum(self, K: Array, null: Array | None) -> Spectrum:
         with self.problem.ledger.record("eigendecomposition"):

@@ -21,7 +21,8 @@ Base = Callable[..., Array]
 CANCELLATION = 1e-2
 """Pairs whose squared distance is below this share of their squared norms are recomputed by differences."""
 
-_PAIRS_AT_ONCE = 1 << 16
+_BLOCK = 1 << 20
+"""Numbers in the largest temporary array."""
 
 
 def _dense(product: Any) -> Array:
@@ -68,16 +69,18 @@ def sqdist(X: Any, Y: Any = None) -> Array:
 
     Cost: O(n m d), and O(d) more for each recomputed pair.
     """
-    if not _is_sparse(X):
-        centre = X.mean(axis=0)
-        X = X - centre
-        Y = None if Y is None else Y - centre
     symmetric = Y is None
     other = X if symmetric else Y
-    x_norms, y_norms = _squared_norms(X), _squared_norms(other)
-    D = dot(X, None if symmetric else Y)
+    if _is_sparse(X):
+        near, far = X, other
+    else:
+        centre = X.mean(axis=0)
+        near = X - centre
+        far = near if symmetric else Y - centre
+    x_norms, y_norms = _squared_norms(near), _squared_norms(far)
+    D = dot(near, None if symmetric else far)
     D *= -2.0
-    _add_norms(D, X, other, x_norms, y_norms)
+    _add_norms(D, X, other, x_norms, y_norms)  # differences of the data as given: centring rounds
     if symmetric:
         np.fill_diagonal(D, 0.0)
     return D
@@ -90,14 +93,15 @@ def _squared_norms(X: Any) -> Array:
 
 def _add_norms(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None:
     """Complete ``-2 x·y`` to squared distances a block of rows at a time, recomputing what lost digits."""
-    step = max(1, _PAIRS_AT_ONCE * 8 // max(1, D.shape[1]))
+    step = max(1, _BLOCK // max(1, D.shape[1]))
+    pairs = max(1, _BLOCK // max(1, X.shape[1]))
     for start in range(0, D.shape[0], step):
         block = D[start : start + step]
         norms = x_norms[start : start + step, None] + y_norms  # added first: D stays exactly symmetric
         block += norms
         rows, columns = np.nonzero(block <= CANCELLATION * norms)
-        for first in range(0, len(rows), _PAIRS_AT_ONCE):
-            i, j = rows[first : first + _PAIRS_AT_ONCE], columns[first : first + _PAIRS_AT_ONCE]
+        for first in range(0, len(rows), pairs):
+            i, j = rows[first : first + pairs], columns[first : first + pairs]
             block[i, j] = _squared_norms(X[start + i] - Y[j])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from scipy import special
@@ -12,6 +13,12 @@ from . import bases
 from .base import ElementWise, Kernel
 from .bases import Array, Base
 from .checks import check_non_negative, check_positive
+
+LARGEST_NU = 100
+"""Beyond it a Matérn kernel differs from the Gaussian (infinity) by less than a percent."""
+
+ZERO_FROM = 1e3
+"""Scaled distances from which on every kernel of this file is zero in double precision."""
 
 
 class _Decaying(ElementWise):
@@ -63,8 +70,8 @@ class Laplacian(_Decaying):
 class Matern(_Decaying):
     """Matérn kernel of smoothness ``nu`` in ``r = |x - x'| / length_scale``, as scikit-learn's GP kernel.
 
-    ``nu`` = 1/2 is exp(-r), 3/2 and 5/2 have closed forms, infinity is exp(-r²/2); others use the Bessel
-    function ``K_nu`` and are much slower.
+    ``nu`` = 1/2 is exp(-r), 3/2 and 5/2 have closed forms, infinity is exp(-r²/2); others, up to 100, use the
+    Bessel function ``K_nu`` and are much slower.
     """
 
     length_scale: float = 1.0
@@ -73,33 +80,40 @@ class Matern(_Decaying):
 
     def __post_init__(self) -> None:
         check_positive("length_scale", self.length_scale)
-        if not self.nu > 0:
-            raise ValueError(f"nu must be positive (infinity is allowed), got {self.nu!r}.")
+        if not isinstance(self.nu, Real) or not (0 < self.nu <= LARGEST_NU or self.nu == np.inf):
+            raise ValueError(f"nu must be positive and at most {LARGEST_NU}, or infinity, got {self.nu!r}.")
 
     def map(self, values: Array) -> None:
-        values /= self.length_scale**2
-        if self.nu == np.inf:
-            values *= -0.5
-            np.exp(values, out=values)
-            return
-        values *= 2.0 * self.nu
-        np.sqrt(values, out=values)  # sqrt(2 nu) r
-        # The polynomial factor of half-integer nu is written a row at a time: no second n x n array.
+        np.sqrt(values, out=values)
+        values /= self.length_scale
+        # The rest is written a row at a time: no second n x n array.
         for row in values.reshape(-1, values.shape[-1]):
-            row[...] = _matern_of(row, self.nu)
+            row[...] = _matern_of(row, float(self.nu))
 
 
-def _matern_of(u: Array, nu: float) -> Array:
-    """Matérn correlation as a function of ``u = sqrt(2 nu) r``."""
+def _matern_of(r: Array, nu: float) -> Array:
+    """Matérn correlation of ``r = |x - x'| / length_scale``, in terms of ``u = sqrt(2 nu) r``."""
+    if nu == np.inf:
+        return np.asarray(np.exp(-0.5 * np.minimum(r, ZERO_FROM) ** 2))
+    u: Array = np.minimum(np.sqrt(2.0 * nu) * r, ZERO_FROM)
     if nu == 0.5:
         return np.exp(-u)
     if nu == 1.5:
         return (1.0 + u) * np.exp(-u)
     if nu == 2.5:
         return (1.0 + u + u**2 / 3.0) * np.exp(-u)
-    safe = np.where(u == 0, 1.0, u)
-    values = 2.0 ** (1.0 - nu) / special.gamma(nu) * safe**nu * special.kv(nu, safe)
-    return np.where(u == 0, 1.0, values)
+    return _bessel_form(u, nu)
+
+
+def _bessel_form(u: Array, nu: float) -> Array:
+    """``2^(1 - nu) / Gamma(nu) u^nu K_nu(u)`` through logarithms; near zero, where K_nu overflows, its series."""
+    bessel = special.kve(nu, np.where(u == 0, 1.0, u))
+    series = (u == 0) | ~np.isfinite(bessel)
+    safe, bessel = np.where(series, 1.0, u), np.where(series, 1.0, bessel)
+    logarithm = (1.0 - nu) * np.log(2.0) - special.gammaln(nu) + nu * np.log(safe) + np.log(bessel) - safe
+    quarter = np.where(series, u, 0.0) ** 2 / 4.0
+    near_zero = 1.0 - quarter / (nu - 1.0) + quarter**2 / (2.0 * (nu - 1.0) * (nu - 2.0)) if nu > 2 else 1.0
+    return np.asarray(np.where(series, near_zero, np.exp(logarithm)))
 
 
 def _known(gamma: float | None) -> float:

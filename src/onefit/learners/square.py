@@ -19,7 +19,7 @@ from ..core import Fold, Targets, Workspace
 from ..core.machine import HeldOut, OnTrain
 from ..linalg import heldout
 from ..linalg.cost import cheapest_route
-from ..linalg.factor import Factor, rounding, singular
+from ..linalg.factor import Factor, harmless, rounding, singular
 from ..linalg.inverse import NotPositiveDefiniteError
 from ..linalg.spectrum import Array, Spectrum
 from .influence import mean_loss_series, sum_loss_series
@@ -91,8 +91,8 @@ class SquareLoss:
             )
             failed |= fitted.singular
             values = fitted.predict(problem.gram(ws.kernel, fold.test, fold.train))
-            size = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
-            error = np.maximum(error, fitted.error * size)
+            largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
+            error = np.fmax(error, fitted.error * largest)
             parts.append(values)
             if on_train is not None:
                 on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train)))
@@ -122,21 +122,29 @@ class _OneFit:
         self.pooled = problem.folds.leave_one_out
         L, c = len(ridges), self.targets.Y.shape[1]
         sizes = [problem.n] if self.pooled else [len(fold.test) for fold in problem.folds]
+        groups = list(self._penalty_groups())
+        smallest = min(share for share, _ in groups)
+        bad = singular(self.factor, ridges * smallest)
         self.result = HeldOut(
-            [np.empty((L, size, c)) for size in sizes],
-            error=np.zeros(L),
-            singular=singular(self.factor, ridges),
-            exact=not np.isfinite(self.order),
+            [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, exact=not np.isfinite(self.order)
         )
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # singular ridges are marked
-            for share, numbers in self._penalty_groups():
-                for positions, inverse in self.factor.inverses(ridges * share):
-                    self._fill(positions, inverse, numbers)
-                    del inverse  # before the next one is made
-        size = np.max([np.abs(part).max(axis=(1, 2)) for part in self.result.test], axis=0)
-        size = np.maximum(size, float(np.abs(self.targets.Y).max(initial=0.0)))
-        self.result.error += rounding(self.factor, ridges) * size
+        usable = harmless(self.factor, ridges, bad)
+        for share, numbers in groups:
+            for positions, inverse in self.factor.inverses(usable * share):
+                self._fill(positions, inverse, numbers)
+                del inverse  # before the next one is made
+        self.result.error += rounding(self.factor, usable * smallest) * self._size()
+        for part in self.result.test:
+            bad |= ~np.isfinite(part).all(axis=(1, 2))  # a training set without a unique solution
+        for part in self.result.test:
+            part[bad] = np.nan
         return self.result
+
+    def _size(self) -> Array:
+        """What rounding in scaled coordinates is relative to, for every ridge."""
+        parts = [np.abs(part).max(axis=(1, 2)) for part in [*self.result.test, self.targets.Y[None]]]
+        largest = np.nanmax(np.array(np.broadcast_arrays(*parts)), axis=0)
+        return np.asarray(largest * (self.scale.max() / self.scale.min()))
 
     def _penalty_groups(self) -> Iterator[tuple[float, list[int]]]:
         """(factor on the ridge, split numbers): one group unless the penalty follows the training size.

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from ..core import Ledger
 from ..linalg.cost import INVERSE, SPECTRUM
-from ..linalg.factor import rounding, singular, structured, unit_bias
+from ..linalg.factor import harmless, rounding, singular, structured, unit_bias
 from ..linalg.spectrum import EPS, Array, Spectrum, decompose
 
 
@@ -63,7 +63,8 @@ def fit_path(
         path = _by_spectrum(spectrum, scaled, ridges)
     length = np.sqrt(len(K)) if scale is None else np.linalg.norm(scale)
     dual = path.dual if scale is None else path.dual * scale[:, None]
-    return FitPath(dual, path.intercept / length, path.error, path.singular)
+    error = path.error if scale is None else path.error * (scale.max() / scale.min())
+    return FitPath(dual, path.intercept / length, error, path.singular)
 
 
 def _without_zero_weights(
@@ -89,13 +90,14 @@ def _without_zero_weights(
 def _by_spectrum(spectrum: Spectrum, Y: Array, ridges: Array) -> FitPath:
     """In scaled coordinates; the intercept is that of the unit constant function."""
     bad = singular(spectrum, ridges)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ((_, inverse),) = spectrum.inverses(ridges)
-        dual = inverse.apply(Y)
-        intercept = np.zeros((len(ridges), Y.shape[1]))
-        if spectrum.null is not None and spectrum.coupling is not None:
-            intercept = spectrum.null @ Y - spectrum.coupling @ dual
-    return FitPath(dual, intercept, rounding(spectrum, ridges), bad)
+    usable = harmless(spectrum, ridges, bad)
+    ((_, inverse),) = spectrum.inverses(usable)
+    dual = inverse.apply(Y)
+    intercept = np.zeros((len(ridges), Y.shape[1]))
+    if spectrum.null is not None and spectrum.coupling is not None:
+        intercept = spectrum.null @ Y - spectrum.coupling @ dual
+    dual[bad] = np.nan
+    return FitPath(dual, intercept, rounding(spectrum, usable), bad)
 
 
 def _by_cholesky(K: Array, Y: Array, ridges: Array, null: Array | None, ledger: Ledger) -> FitPath | None:
@@ -103,6 +105,9 @@ def _by_cholesky(K: Array, Y: Array, ridges: Array, null: Array | None, ledger: 
     n, c = Y.shape
     right = Y if null is None else np.column_stack([Y, null])
     dual, intercept = np.empty((len(ridges), n, c)), np.zeros((len(ridges), c))
+    size = EPS * float(np.linalg.norm(K))
+    if ridges.min() <= size:  # too small to make K positive definite
+        return None
     for k, ridge in enumerate(ridges):
         A = K.T.copy(order="F")
         A.flat[:: n + 1] += ridge
@@ -116,6 +121,4 @@ def _by_cholesky(K: Array, Y: Array, ridges: Array, null: Array | None, ledger: 
         if null is not None:
             intercept[k] = (null @ dual[k]) / (null @ solution[:, c])
             dual[k] -= np.outer(solution[:, c], intercept[k])
-    with np.errstate(divide="ignore"):
-        error = 10 * EPS * float(np.linalg.norm(K)) / ridges
-    return FitPath(dual, intercept, error, np.zeros(len(ridges), dtype=bool))
+    return FitPath(dual, intercept, 10 * size / ridges, np.zeros(len(ridges), dtype=bool))

@@ -29,11 +29,20 @@ def unit_bias(n: int, scale: Array | None) -> Array:
 def singular(factor: Factor, ridges: Array) -> NDArray[np.bool_]:
     """Which of ``K + ridge I`` are singular to working precision: ``min |s + ridge| <= eps |K|``.
 
-    A Cholesky factorisation finds out by itself.
+    A ridge of no more than ``eps |K|`` does not count: then K itself must be regular, and its smallest
+    eigenvalue, known to ``n eps |K|`` only, has to exceed that. A Cholesky factorisation finds out by itself.
     """
     if isinstance(factor, CholeskyFamily):
         return np.zeros(len(ridges), dtype=bool)
-    return np.asarray(smallest_pivots(factor, ridges) <= EPS * (factor.norm + ridges))
+    rounding_unit = EPS * factor.norm
+    tolerance = np.where(ridges <= rounding_unit, len(factor.vectors) * rounding_unit, rounding_unit)
+    return np.asarray(smallest_pivots(factor, ridges) <= tolerance)
+
+
+def harmless(factor: Factor, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+    """The ridges, with singular ones replaced by some that can be computed with: their results are not used."""
+    norm = 1.0 if isinstance(factor, CholeskyFamily) else factor.norm or 1.0
+    return np.where(bad, 2.0 * norm, ridges)
 
 
 def smallest_pivots(factor: Factor, ridges: Array) -> Array:
@@ -42,7 +51,7 @@ def smallest_pivots(factor: Factor, ridges: Array) -> Array:
         return ridges
     eigenvalues = factor.values if factor.flat is None else np.append(factor.values, factor.flat)
     if not len(eigenvalues):
-        return ridges
+        return np.full(len(ridges), np.inf)
     return np.asarray(np.abs(eigenvalues + ridges[:, None]).min(axis=1))
 
 
@@ -51,6 +60,6 @@ def rounding(factor: Factor, ridges: Array) -> Array:
     if isinstance(factor, CholeskyFamily):
         size = 10 * EPS * float(np.linalg.norm(factor.K))
     else:
-        size = 10 * EPS * factor.norm + factor.error
-    with np.errstate(divide="ignore"):
+        size = 10 * EPS * max(factor.norm, factor.magnitude) + factor.error
+    with np.errstate(divide="ignore", invalid="ignore"):  # no pivot, no digits
         return np.asarray(size / smallest_pivots(factor, ridges))

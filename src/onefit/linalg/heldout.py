@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from .spectrum import Array, Rows
+from .spectrum import EPS, Array, Rows
 
 
 class Inverse(Protocol):
@@ -28,6 +28,9 @@ class Inverse(Protocol):
 
     @property
     def ridges(self) -> Array: ...
+    @property
+    def definite(self) -> bool: ...
+    def norms(self) -> Array: ...
     def apply(self, B: Array) -> Array: ...
     def apply_columns(self, rows: Rows, B: Array) -> Array: ...
     def diagonals(self) -> Array: ...
@@ -40,14 +43,22 @@ def block_residuals(inverse: Inverse, dual: Array, rows: Rows) -> Array:
     Cost O(l² n + l³) per ridge for l rows (the block, then a solve of its size).
     """
     residuals = np.empty((len(inverse.ridges), len(rows), dual.shape[-1]))
+    norms = None if inverse.definite else inverse.norms()
     for k, block in enumerate(inverse.blocks(rows)):
-        residuals[k] = solve_symmetric(block, dual[k, rows])
+        residuals[k] = solve_symmetric(block, dual[k, rows], None if norms is None else float(norms[k]))
     return residuals
 
 
 def single_residuals(inverse: Inverse, dual: Array) -> Array:
-    """Leave-one-out residuals of every row, shape (L, n, c). Cost O(n²) per ridge."""
-    return dual / inverse.diagonals()[:, :, None]
+    """Leave-one-out residuals of every row, shape (L, n, c); NaN where a row cannot be left out.
+
+    That is where ``G_ii`` vanishes, which happens for indefinite K only. Cost O(n²) per ridge.
+    """
+    diagonals = inverse.diagonals()
+    if not inverse.definite:
+        vanishing = np.abs(diagonals) <= diagonals.shape[1] * EPS * inverse.norms()[:, None]
+        diagonals = np.where(vanishing, np.nan, diagonals)
+    return dual / diagonals[:, :, None]
 
 
 def remaining_dual(inverse: Inverse, dual: Array, rows: Rows, residuals: Array) -> Array:
@@ -57,9 +68,17 @@ def remaining_dual(inverse: Inverse, dual: Array, rows: Rows, residuals: Array) 
     return dual
 
 
-def solve_symmetric(A: Array, B: Array) -> Array:
-    """``A^{-1} B`` by Cholesky, or by LU where A is symmetric but not positive definite."""
-    _, solution, failed = lapack.dposv(A, B, lower=1)
-    if failed:
-        return np.asarray(np.linalg.solve(A, B), dtype=np.float64)
-    return np.asarray(solution)
+def solve_symmetric(A: Array, B: Array, norm: float | None = None) -> Array:
+    """``A^{-1} B`` for a positive definite A, or one that is not (``norm`` given), NaN if that is singular.
+
+    ``norm`` is that of the matrix which A is a block of: an eigenvalue of ``len(A) eps norm`` is rounding.
+    """
+    if norm is None:
+        _, solution, failed = lapack.dposv(A, B, lower=1)
+        if not failed:
+            return np.asarray(solution)
+    values, vectors = np.linalg.eigh(A)
+    norm = float(np.abs(values).max(initial=0.0)) if norm is None else norm
+    if np.abs(values).min(initial=np.inf) <= len(values) * EPS * norm:
+        return np.full(B.shape, np.nan)
+    return np.asarray(vectors @ ((vectors.T @ B) / values[:, None]), dtype=np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .spectrum import Array, Rows
+from .spectrum import EPS, Array, Rows
 
 
 class NotPositiveDefiniteError(ArithmeticError):
@@ -28,6 +28,11 @@ class DenseInverse:
 
     matrix: Array  # (n, n)
     ridges: Array  # (1,)
+    definite: bool = True
+
+    def norms(self) -> Array:
+        """A bound of the norm of G, shape (1,)."""
+        return 1.0 / self.ridges
 
     def apply(self, B: Array) -> Array:
         """``G B``, shape (1, n, c). Cost O(c n²)."""
@@ -71,8 +76,13 @@ class CholeskyFamily:
 
 
 def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
-    """``(K + ridge I)^{-1}`` on the complement of ``null``; K is left alone."""
+    """``(K + ridge I)^{-1}`` on the complement of ``null``; K is left alone.
+
+    A ridge below the rounding of K cannot be relied on to make it positive definite and is refused.
+    """
     n = len(K)
+    if ridge <= EPS * float(np.linalg.norm(K)):
+        raise NotPositiveDefiniteError(f"a ridge of {ridge} is below the rounding of K")
     A = K.T.copy(order="F")
     A.flat[:: n + 1] += ridge
     factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1)

@@ -24,7 +24,8 @@ class Spectrum:
     ``vectors`` U (n x p) and ``values`` s; ``flat`` is the eigenvalue κ of everything orthogonal to U
     (0 for a matrix of low rank, 1 for the identity), or None if U is complete. ``null`` is a unit vector v
     that was projected out first (an unpenalised bias), with ``coupling`` = K v of the matrix before that.
-    ``error`` bounds the norm of the difference to the matrix that was asked for.
+    ``error`` bounds the norm of the difference to the matrix that was asked for, ``magnitude`` the norm of
+    the matrix that was decomposed (before a projection), to which rounding is relative.
     """
 
     values: Array  # (p,)
@@ -33,6 +34,7 @@ class Spectrum:
     null: Array | None = None  # (n,)
     coupling: Array | None = None  # (n,)
     error: float = 0.0
+    magnitude: float = 0.0
 
     @property
     def norm(self) -> float:
@@ -62,6 +64,16 @@ class SpectralInverse:
 
     spectrum: Spectrum
     ridges: Array  # (L,)
+
+    @property
+    def definite(self) -> bool:
+        """True if K is positive semi-definite, so that no block of G can be singular."""
+        return self.spectrum.smallest >= 0
+
+    def norms(self) -> Array:
+        """The norms of G, shape (L,)."""
+        weights, flat = self._weights
+        return np.asarray(np.maximum(np.abs(weights + flat[:, None]).max(axis=1, initial=0.0), np.abs(flat)))
 
     @property
     def _weights(self) -> tuple[Array, Array]:
@@ -143,6 +155,8 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
 
     Cost: O(n³) by LAPACK's divide and conquer, in place with 2 n² doubles of work space.
     """
+    magnitude = float(np.linalg.norm(K))
+    coupling = None
     if null is None:
         values, vectors = _eigh_in_place(K)
     else:
@@ -160,7 +174,7 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
     values[(values < 0) & ((values >= -rounding) | positive)] = 0.0
     # Folds gather rows, and rows are contiguous in C order.
     vectors = np.ascontiguousarray(vectors)
-    return Spectrum(values, vectors, null=null, coupling=None if null is None else coupling)
+    return Spectrum(values, vectors, null=null, coupling=coupling, magnitude=magnitude)
 
 
 def _eigh_in_place(K: Array) -> tuple[Array, Array]:

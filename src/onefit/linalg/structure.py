@@ -77,9 +77,9 @@ def without(spectrum: Spectrum, null: Array) -> Spectrum:
         return replace(spectrum, null=null, coupling=coupling)
     Q, R = linalg.qr(np.column_stack([null, U]), mode="economic", check_finite=False)
     inner = decompose((R[1:, 1:] * excess) @ R[1:, 1:].T)
-    return Spectrum(
-        inner.values + spectrum.flat, Q[:, 1:] @ inner.vectors, spectrum.flat, null, coupling, spectrum.error
-    )
+    values = inner.values + spectrum.flat
+    vectors = np.ascontiguousarray(Q[:, 1:] @ inner.vectors)
+    return Spectrum(values, vectors, spectrum.flat, null, coupling, spectrum.error, spectrum.norm)
 
 
 def _entries_above(K: Array, threshold: float, limit: int) -> sparse.coo_array | None:
