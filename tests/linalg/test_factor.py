@@ -1,0 +1,90 @@
+"""Singular ridges, rounding, and which factorisation is chosen."""
+
+import numpy as np
+import pytest
+
+from onefit.kernels import Gaussian
+from onefit.linalg.cost import cheapest_route
+from onefit.linalg.factor import rounding, singular, smallest_pivots, unit_bias
+from onefit.linalg.inverse import CholeskyFamily
+from onefit.linalg.spectrum import EPS, decompose
+from onefit.linalg.structure import identity_spectrum, low_rank_spectrum
+
+from ..oracles.problems import points, random_gram, random_symmetric, seeds
+
+
+@seeds
+def test_smallest_pivots(seed):
+    ridges = np.array([0.0, 0.3, 4.0])
+    for K in (random_gram(seed, 20), random_symmetric(seed, 20)):
+        expected = [np.abs(np.linalg.eigvalsh(K) + ridge).min() for ridge in ridges]
+        np.testing.assert_allclose(smallest_pivots(decompose(K.copy()), ridges), expected, rtol=1e-9)
+    np.testing.assert_array_equal(smallest_pivots(identity_spectrum(5, 2.0, 0.0), ridges), 2.0 + ridges)
+    low = low_rank_spectrum(random_gram(seed, 40, rank=2))
+    np.testing.assert_array_equal(smallest_pivots(low, ridges), ridges)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("nullity", [1, 2, 10])
+def test_a_singular_matrix_is_recognised_whatever_way_its_zero_eigenvalues_round(seed, nullity):
+    X = points(seed, 40)
+    X[:nullity] = X[20 : 20 + nullity]
+    assert singular(decompose(Gaussian(1.0)(X)), np.array([0.0, 1.0])).tolist() == [True, False]
+
+
+def test_a_ridge_that_cancels_an_eigenvalue_is_singular():
+    ridges = np.array([0.0, 3.0, 3.1])
+    assert singular(decompose(np.diag([-3.0, 1.0, 2.0])), ridges).tolist() == [False, True, False]
+    assert singular(identity_spectrum(4, -3.0, 0.0), ridges).tolist() == [False, True, False]
+
+
+@seeds
+def test_rounding_grows_as_the_ridge_falls(seed):
+    K = random_gram(seed, 20, rank=10)
+    ridges = np.array([1e-6, 1e-3, 1.0])
+    for factor in (decompose(K.copy()), CholeskyFamily(K)):
+        size = rounding(factor, ridges)
+        assert (np.diff(size) < 0).all()
+        assert (size >= 10 * EPS * np.linalg.norm(K, 2) / ridges * 0.99).all()
+
+
+def test_a_zero_pivot_has_infinite_rounding():
+    assert rounding(decompose(np.diag([1.0, 0.0])), np.array([0.0])).tolist() == [np.inf]
+
+
+@seeds
+def test_unit_bias(seed):
+    scale = np.random.default_rng(seed).uniform(0.5, 2.0, size=9)
+    np.testing.assert_allclose(unit_bias(9, None), np.full(9, 1 / 3), rtol=1e-15)
+    np.testing.assert_allclose(unit_bias(9, scale) * np.linalg.norm(scale), scale, rtol=1e-15)
+
+
+def route(n, sizes, ridges, *, leave_one_out=False, positive=True):
+    return cheapest_route(n, sizes, ridges, leave_one_out=leave_one_out, positive=positive)
+
+
+def test_one_ridge_is_cheapest_by_cholesky_and_many_by_a_spectrum():
+    assert route(1000, [900] * 10, 1) == "inverse"
+    assert route(1000, [900] * 10, 100) == "spectrum"
+    assert route(1000, [999] * 1000, 1, leave_one_out=True) == "inverse"
+    assert route(1000, [999] * 1000, 100, leave_one_out=True) == "spectrum"
+
+
+def test_an_inverse_is_never_chosen_where_k_may_be_indefinite():
+    for ridges in (1, 2, 5, 100):
+        for sizes in ([900] * 10, [500] * 2, [999] * 1000):
+            assert route(1000, sizes, ridges, positive=False) != "inverse"
+
+
+def test_small_training_sets_are_factorised_one_by_one():
+    assert route(1000, [500, 500], 15) == "per_fold"
+    assert route(1000, [100] * 3, 15) == "per_fold"
+    assert route(1000, [100] * 3, 15, positive=False) == "per_fold"
+    assert route(1000, [900] * 10, 15) != "per_fold"
+
+
+def test_a_longer_path_never_turns_from_a_spectrum_to_an_inverse():
+    routes = [route(500, [450] * 10, ridges) for ridges in range(1, 60)]
+    change = routes.index("spectrum")
+    assert set(routes[:change]) == {"inverse"}
+    assert set(routes[change:]) == {"spectrum"}
