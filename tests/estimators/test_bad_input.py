@@ -21,7 +21,7 @@ class NoWork:
             raise AssertionError("work was done before the error")
 
         monkeypatch.setattr("onefit.core.problem.Problem.gram", worked)
-        monkeypatch.setattr("onefit.estimators.kernel_search.retrain_row", worked)
+        monkeypatch.setattr("onefit.estimators.search_run.retrain_row", worked)
 
 
 class TestErrors(NoWork):

@@ -8,9 +8,15 @@ from sklearn.utils import get_tags
 
 from onefit import LSSVR
 from onefit.core.coding import Coding
-from onefit.search.scoring import NeedsRetrainingError, Scoring, accepts_sample_weight
+from onefit.search.scoring import NeedsRetrainingError, Scoring, Tested, accepts_sample_weight
 from onefit.search.stand_in import StandInClassifier, StandInRegressor
 from onefit.search.twins import TWINS
+
+
+def some_rows(n):
+    """n rows of ones."""
+    return Tested(np.zeros((n, 1)), np.ones(n), np.ones(n), np.arange(n))
+
 
 REGRESSION = sorted(set(TWINS) - {"accuracy"})
 
@@ -26,7 +32,7 @@ def test_regression_twins(name, outputs, weighted, constant):
         y[:, 0] = 2.0
         predicted[1, :, 0] = 2.0  # predicted perfectly
     weights = rng.uniform(size=20) if weighted else None
-    expected = [get_scorer(name)(StandInRegressor(p, p), y, y, sample_weight=weights) for p in predicted]
+    expected = [get_scorer(name)(StandInRegressor(y, p, p), y, y, sample_weight=weights) for p in predicted]
     np.testing.assert_allclose(TWINS[name](y, predicted, weights), expected, rtol=1e-12, atol=1e-12)
 
 
@@ -36,7 +42,7 @@ def test_accuracy_twin(weighted):
     y, predicted = rng.integers(3, size=30), rng.integers(3, size=(4, 30))
     weights = rng.uniform(size=30) if weighted else None
     expected = [
-        get_scorer("accuracy")(StandInClassifier(p, p, np.arange(3)), y, y, sample_weight=weights) for p in predicted
+        get_scorer("accuracy")(StandInClassifier(y, p, p, np.arange(3)), y, y, sample_weight=weights) for p in predicted
     ]
     np.testing.assert_allclose(TWINS["accuracy"](y, predicted, weights), expected, rtol=1e-12)
 
@@ -51,7 +57,7 @@ def test_twins_are_used_only_where_they_mean_the_same():
 def test_single_rows_are_left_to_scikit_learn():
     scoring = Scoring.build(LSSVR(), "r2", np.nan)
     with pytest.warns(match="not well-defined with less than two samples"):
-        scores = scoring.path(np.zeros((1, 1)), np.ones(1), np.array([0]), np.ones((2, 1, 1)), Coding(None, True), None)
+        scores = scoring.path(some_rows(1), np.ones((2, 1, 1)), Coding(None, True))
     assert np.isnan(scores["score"]).all()
 
 
@@ -61,7 +67,39 @@ def test_stand_ins_tell_what_they_lack():
 
     scoring = Scoring.build(LSSVR(), greedy, np.nan)
     with pytest.raises(NeedsRetrainingError, match="coef_"):
-        scoring.path(np.zeros((3, 1)), np.ones(3), np.arange(3), np.ones((2, 3, 1)), Coding(None, True), None)
+        scoring.path(some_rows(3), np.ones((2, 3, 1)), Coding(None, True))
+
+
+@pytest.mark.parametrize(
+    "greedy",
+    [
+        lambda model, X, y: model.predict(X[:1])[0],
+        lambda model, X, y: model.predict(X + 0.5)[0],
+        lambda model, X, y: getattr(model, "alpha", 0.0),
+        lambda model, X, y: model.get_params()["alpha"],
+        lambda model, X, y: model[-1].predict(X)[0],
+    ],
+    ids=["fewer rows", "changed rows", "attribute with a default", "parameters", "step"],
+)
+def test_stand_ins_answer_only_what_they_know(greedy):
+    scoring = Scoring.build(LSSVR(), greedy, np.nan)
+    with pytest.raises(NeedsRetrainingError, match="of a trained model"):
+        scoring.path(some_rows(3), np.ones((2, 3, 1)), Coding(None, True))
+
+
+def test_scorers_may_edit_what_they_get():
+    def clip(model, X, y):
+        predicted = model.predict(X)
+        predicted[:] = X[:] = y[:] = 7.0
+        return 0.0
+
+    values = np.ones((2, 3, 1))
+    what = some_rows(3)
+    scoring = Scoring.build(LSSVR(), {"a": clip, "b": "neg_mean_squared_error"}, np.nan)
+    assert scoring.path(what, values, Coding(None, True))["b"].tolist() == [0.0, 0.0]
+    assert (values == 1).all()
+    assert (what.y == 1).all()
+    assert (what.X == 0).all()
 
 
 def test_stand_ins_refuse_other_rows():
@@ -70,7 +108,7 @@ def test_stand_ins_refuse_other_rows():
 
     scoring = Scoring.build(LSSVR(), curious, np.nan)
     with pytest.raises(NeedsRetrainingError, match="other rows"):
-        scoring.path(np.zeros((3, 1)), np.ones(3), np.arange(3), np.ones((2, 3, 1)), Coding(None, True), None)
+        scoring.path(some_rows(3), np.ones((2, 3, 1)), Coding(None, True))
 
 
 def test_stand_ins_have_the_right_type():
@@ -82,7 +120,7 @@ def test_failing_scorers_give_the_error_score_or_raise():
     def broken(model, X, y):
         raise ZeroDivisionError("broken scorer")
 
-    arguments = (np.zeros((3, 1)), np.ones(3), np.arange(3), np.ones((2, 3, 1)), Coding(None, True), None)
+    arguments = (some_rows(3), np.ones((2, 3, 1)), Coding(None, True))
     with pytest.warns(match="Scoring failed"):
         scores = Scoring.build(LSSVR(), broken, -7.0).path(*arguments)
     assert scores["score"].tolist() == [-7.0, -7.0]

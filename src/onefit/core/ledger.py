@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
-EVENTS = ("base", "gram", "eigendecomposition", "cholesky", "fit", "heldout", "scoring")
+EVENTS = ("base", "gram", "block", "eigendecomposition", "cholesky", "fit", "heldout", "scoring")
 
 
 @dataclass
 class Ledger:
     """Counts and seconds of everything costly; safe to share between threads.
 
-    ``base``: base matrices (distances, inner products); ``gram``: element-wise maps of one;
+    ``base``: base matrices (distances, inner products); ``gram``: element-wise maps of one, ``block``: of its
+    rectangular parts;
     ``eigendecomposition`` and ``cholesky``: factorisations of an n x n matrix; ``fit``: trainings of an
     estimator; ``heldout``: passes over a regularisation path; ``scoring``: calls for one path.
 

@@ -54,23 +54,23 @@ def _available() -> float:
         return math.inf
 
 
-def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float | str | None) -> bool:
+def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float | str | None, work: int = WORK) -> bool:
     """Whether all views' base matrices may be kept; an error if not even one kernel at a time fits.
 
-    A view has ``bases`` n x n arrays; each worker needs three more. Without room for all views' bases they
+    A view has ``bases`` n x n arrays; each worker needs ``work`` more. Without room for all views' bases they
     are computed anew for each kernel.
     """
     limit = parse_budget(budget)
     square = 8.0 * n * n
-    if (bases * views + WORK * workers) * square <= limit:
+    if (bases * views + work * workers) * square <= limit:
         return True
-    arrays = (bases + WORK) * workers
+    arrays = (bases + work) * workers
     if views > 1 and arrays * square <= limit:
         return False
     if views == 1:
-        arrays = bases + WORK * workers
+        arrays = bases + work * workers
     largest = math.isqrt(int(limit / (8 * arrays)))
-    alone = math.isqrt(int(limit / (8 * (bases + WORK))))
+    alone = math.isqrt(int(limit / (8 * (bases + work))))
     hint = f", or {alone:,} rows with n_jobs=1" if workers > 1 else ""
     raise ValueError(
         f"{n:,} rows need {_human(arrays * square)} ({arrays} arrays of n x n doubles for {workers} worker(s)), "

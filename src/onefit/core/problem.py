@@ -63,8 +63,11 @@ class Problem:
         """A fresh Gram matrix of all rows, or its block [rows, columns]."""
         bases = {base: self.base(base) for base in kernel.bases}
         block = None if rows is None else np.ix_(rows, rows if columns is None else columns)
-        with self.ledger.record("gram"):
-            return kernel.evaluate(lambda base: bases[base].copy() if block is None else bases[base][block])
+        with self.ledger.record("gram" if columns is None else "block"), np.errstate(over="ignore", invalid="ignore"):
+            K = kernel.evaluate(lambda base: bases[base].copy() if block is None else bases[base][block])
+            if not np.isfinite(K.sum()):
+                raise ValueError(f"{kernel} has values that are not finite on these data.")
+            return K
 
     def smallest_off_diagonal(self, base: Base) -> float:
         """The smallest base value of two different rows: of distances, that of the closest pair."""

@@ -67,11 +67,15 @@ class Workspace:
         if weights is None and (spectrum := self._identity()) is not None:
             return spectrum if null is None else without(spectrum, null)
         K = self._scaled_gram(scale)
-        if (spectrum := structured(K, null, self.kernel.positive)) is not None:
+        if (spectrum := structured(K, null, self.kernel.positive, self._rank)) is not None:
             return spectrum
         if route == "inverse":
             return CholeskyFamily(K, null, self.problem.ledger.record)
         return self._spectrum(K, null)
+
+    @property
+    def _rank(self) -> float:
+        return self.kernel.rank(self.problem.X.shape[1])
 
     def _identity(self) -> Spectrum | None:
         """K is a multiple of I to machine precision: known from the closest pair, before any Gram matrix."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import Pipeline
@@ -17,6 +19,8 @@ def split_pipeline(estimator):
     """(transformers or None, final estimator) of a Pipeline or of an estimator by itself."""
     if not isinstance(estimator, Pipeline):
         return None, estimator
+    if type(estimator) is not Pipeline:
+        raise NotUnderstoodError(f"{type(estimator).__name__} is derived from Pipeline and may do anything")
     final = estimator.steps[-1][1]
     if isinstance(final, Pipeline):
         raise NotUnderstoodError("a Pipeline ends in another Pipeline")
@@ -47,6 +51,8 @@ def _ridges_of(estimator) -> tuple[float, ...]:
 
 
 def _kernel_ridge(estimator) -> Machine:
+    if estimator.kernel == "chi2" and estimator.gamma is None:
+        raise NotUnderstoodError("KernelRidge cannot be fitted with the chi2 kernel and gamma=None")
     return Machine(SquareLoss(bias=False), _kernel_of(estimator), _ridges_of(estimator))
 
 
@@ -56,7 +62,9 @@ def _ls_svr(estimator) -> Machine:
 
 def _ls_svc(estimator) -> Machine:
     weight = estimator.class_weight
-    if weight is not None and weight != "balanced":
+    if weight is not None and not isinstance(weight, Mapping) and weight != "balanced":
+        raise ValueError(f'class_weight of LSSVC must be None, "balanced" or a dict, got {weight!r}.')
+    if isinstance(weight, Mapping):
         weight = tuple(sorted(dict(weight).items(), key=lambda item: str(item[0])))
     return Machine(SquareLoss(bool(estimator.fit_intercept)), _kernel_of(estimator), _single_ridge(estimator), weight)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numbers
 
+import numpy as np
 
-def check_search(search, criterion):
-    """Refuse arguments that make no sense, by name; return the criterion."""
+
+def check_search(search) -> None:
+    """Refuse arguments that make no sense, by name."""
     if not hasattr(search.estimator, "fit"):
         raise ValueError(f"estimator must have a fit method, got {search.estimator!r}.")
     if search.preprocessing not in ("per_fold", "shared"):
@@ -19,7 +21,12 @@ def check_search(search, criterion):
     for name in ("scale_penalty", "return_train_score"):
         if not isinstance(getattr(search, name), bool | numbers.Integral):
             raise ValueError(f"{name} must be True or False, got {getattr(search, name)!r}.")
-    return criterion
+    if not isinstance(search.refit, bool | np.bool_ | str) and not callable(search.refit):
+        raise ValueError(f"refit must be True, False, a metric's name or a callable, got {search.refit!r}.")
+    for name in ("n_jobs", "verbose"):
+        value = getattr(search, name)
+        if not isinstance(value, numbers.Integral | np.bool_) and not (value is None and name == "n_jobs"):
+            raise ValueError(f"{name} must be a whole number, got {value!r}.")
 
 
 def check_refit_metric(refit, names) -> None:

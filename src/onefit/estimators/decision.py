@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 
 import numpy as np
@@ -11,13 +12,10 @@ from sklearn.utils import indexable
 
 from ..core import Folds
 from ..core.coding import Coding
-from ..search.evaluate import Settings, evaluate
-from ..search.run import check_memory
+from ..search.run import check_memory, run_tasks
 from .oof import assemble
 from .preparation import Preparation, RetrainingWarning
 from .retrain import retrained_decisions
-from .routing import final_weights
-from .weights import check_sample_weight
 
 
 def cross_val_decision(
@@ -76,7 +74,7 @@ def cross_val_decision(
         raise ValueError(f'method must be "exact", "bif" or "retrain", got {method!r}.')
     if preprocessing not in ("per_fold", "shared"):
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {preprocessing!r}.')
-    if not order >= 1 or (order != np.inf and int(order) != order):
+    if not isinstance(order, numbers.Real) or not order >= 1 or (order != np.inf and int(order) != order):
         raise ValueError(f"order must be a positive whole number or infinity, got {order!r}.")
     X, y = indexable(X, y)
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
@@ -97,17 +95,12 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
         reason = plan.retrain.get(0)
         if reason is None:
             check_memory(plan.tasks, 1, None)
-            coded = preparation.coded
-            weight, _ = final_weights(estimator, fit_params)
-            present = coded.present_classes(folds, check_sample_weight(weight, folds.n))
-            settings = Settings(
-                X, coded.labels, folds, coded.coding, None, present, order=order, scale_penalty=scale_penalty
-            )
-            (row,) = evaluate(plan.tasks[0], settings)
+            settings = preparation.settings(order=order, scale_penalty=scale_penalty, raise_errors=True)
+            _refuse_single_class(settings.present)
+            ((_, (row,)),) = run_tasks(plan.tasks, settings)
             reason = row.retrain
             if reason is None:
-                _refuse_single_class(present)
-                return row.values, coded.coding, present
+                return row.values, settings.coding, settings.present
         warnings.warn(f"Retraining on every fold: {reason}.", RetrainingWarning, stacklevel=3)
     return _retrained(estimator, X, y, folds, fit_params, scale_penalty)
 
@@ -124,6 +117,10 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
     coding, parts, present = Coding(classes, flat=True), [], []
     for value, (_, found) in zip(values, trained):
         columns = np.searchsorted(classes, found)
+        if value.ndim > 1 and value.shape[1] != len(found):
+            raise ValueError(
+                "A split lacks a class, and the estimator has one decision value for each pair of classes."
+            )
         part = np.zeros((len(value), 1 if len(classes) == 2 else len(classes)))
         part[:, columns if value.ndim > 1 else [0]] = value.reshape(len(value), -1)
         if value.ndim == 1 and len(classes) > 2:  # two of several classes: one column, negated for the other

@@ -5,27 +5,22 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, check_cv
 from sklearn.utils import indexable
 
 from ..core import Exactness, Folds
-from ..core.memory import check_budget
 from ..criteria import resolve
-from ..search.evaluate import Row, Settings
 from ..search.results import build_table, report_failures
-from ..search.run import check_memory, order_tasks, run_tasks
-from ..search.scoring import NeedsRetrainingError, Scoring
+from ..search.scoring import Scoring
 from .checks import check_refit_metric, check_search
 from .decision import decisions
 from .oof import assemble
-from .preparation import Preparation, say_duplicates, warn_retraining
-from .retrain import retrain_row
-from .routing import final_weights, route, scorer_params
+from .routing import route, scorer_params
+from .search_run import SearchRun
 from .selection import select_best, warn_at_edge
-from .weights import check_sample_weight
 
 
 class KernelSearchCV(GridSearchCV):
@@ -34,7 +29,8 @@ class KernelSearchCV(GridSearchCV):
     Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands
     (``KernelRidge``, ``LSSVC``, ``LSSVR``, also at the end of a Pipeline) each Gram matrix is computed once, all
     regularisation values come from one factorisation, and the held-out values of every fold from the
-    full-data solution, exactly. Everything else is retrained as GridSearchCV does, with a warning and a label.
+    full-data solution, exactly, in double precision whatever the type of X. Everything else is retrained as
+    GridSearchCV does, with a warning and a label.
 
     Parameters
     ----------
@@ -61,7 +57,8 @@ class KernelSearchCV(GridSearchCV):
         score in ``split0_test_score`` instead of n split columns.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-fold decision values (regression: predictions) of the best candidate; NaN for rows never
-        tested, the mean for rows tested more than once.
+        tested, the mean for rows tested more than once. If the best candidate was retrained this takes one
+        more training per fold; not there for estimators without such values.
     ledger_ : Ledger
         How many matrices, factorisations and fits the search cost.
     best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
@@ -132,7 +129,8 @@ class KernelSearchCV(GridSearchCV):
         ``params`` (``groups``, ``sample_weight``, …) go where GridSearchCV would send them.
         """
         self._forget()
-        criterion = check_search(self, resolve(self.criterion))
+        criterion = resolve(self.criterion)
+        check_search(self)
         X, y = indexable(X, y)
         multi = check_scoring(self.estimator, self.scoring)
         routed = route(self, multi, params)
@@ -143,25 +141,35 @@ class KernelSearchCV(GridSearchCV):
             self.error_score,
             lambda name, scorer: scorer_params(self, routed, name, scorer, named),
         )
-        if scoring.multimetric:
+        if scoring.named:
             check_refit_metric(self.refit, scoring.metrics)
         metadata = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else None
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         folds = self._draw_folds(X, y, routed)
-        run = _Run(self, X, y, folds, routed, scoring, criterion, context)
+        run = SearchRun(self, X, y, folds, routed, scoring, criterion, context)
         try:
             run.evaluate()
         except KeyboardInterrupt:
             run.keep_finished()
             raise
-        self._conclude(run, X, y, routed, metadata)
+        self._tabulate(run)
+        try:
+            self._choose(run)
+            if self.refit:
+                self._refit(run, metadata)
+        except BaseException:
+            self._forget(keep=("cv_results_", "ledger_", "n_splits_"))
+            raise
+        self.scorer_ = scoring.scorers
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
 
-    def _forget(self):
+    def _forget(self, keep=()):
+        """Drop what an earlier fit, or a failed one, has learned."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
+            if name not in keep:
+                delattr(self, name)
 
     def _draw_folds(self, X, y, routed):
         """Draw the splits once, for all candidates."""
@@ -176,55 +184,55 @@ class KernelSearchCV(GridSearchCV):
             )
         return folds
 
-    def _conclude(self, run, X, y, routed, metadata):
-        """Results table, choice, refit."""
+    def _tabulate(self, run):
+        """The results table; an error if nothing could be trained."""
         rows = run.finished()
         report_failures(rows, self.n_splits_, self.error_score)
-        results = build_table(run.candidates, rows, self.return_train_score)
-        metric = self._refit_metric(run)
-        if self.refit or not self.multimetric_:
-            self.best_index_ = select_best(self.refit, metric, results)
-            if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
-                warn_at_edge(self.param_grid, results, self.best_index_, metric)
-            self.best_params_ = results["params"][self.best_index_]
-            self._set_out_of_fold(run, X, y)
-        if self.refit:
-            self._refit(run.context, X, y, routed, metadata)
-        self.scorer_ = run.scoring.scorers
-        self.cv_results_ = results
+        self.cv_results_ = build_table(run.candidates, rows, self.return_train_score)
         self.ledger_ = run.ledger
+        self.multimetric_ = run.scoring.multimetric
 
-    def _set_out_of_fold(self, run, X, y):
+    def _choose(self, run):
+        """The best candidate, as ``refit`` says, and its out-of-fold values."""
+        results, metric = self.cv_results_, "score"
+        if self.multimetric_:
+            check_refit_metric(self.refit, list(run.finished()[0].test))
+            metric = self.refit
+        if not self.refit and self.multimetric_:
+            return
+        self.best_index_ = select_best(self.refit, metric, results)
+        if not callable(self.refit):
+            self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
+            warn_at_edge(results, self.best_index_, metric)
+        self.best_params_ = results["params"][self.best_index_]
+        self._set_out_of_fold(run)
+
+    def _set_out_of_fold(self, run):
         """Out-of-fold values of the best candidate: those at hand, or computed once more for it alone."""
         row = run.finished()[self.best_index_]
-        if row.values is not None:
-            settings = run.settings(scoring=False)
-            parts, coding, present = row.values, settings.coding, settings.present
-        elif y is None or row.exactness == Exactness.FAILED:
+        if row.exactness == Exactness.FAILED:
             return
+        if row.values is not None:
+            coded = run.preparation.coded
+            parts, coding, present = row.values, coded.coding, run.settings.present
         else:
             model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-            if not (is_regressor(model) or (is_classifier(model) and hasattr(model, "decision_function"))):
-                return  # there are no decision values
-            parts, coding, present = decisions(
-                model, X, y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
-                scale_penalty=self.scale_penalty, order=run.criterion.order,
-                retrain=row.exactness == Exactness.RETRAINED,
-            )  # fmt: skip
+            try:
+                parts, coding, present = decisions(
+                    model, run.X, run.y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
+                    scale_penalty=self.scale_penalty, order=run.criterion.order,
+                    retrain=row.exactness == Exactness.RETRAINED,
+                )  # fmt: skip
+            except Exception:  # an extra must not cost a finished search: not every estimator has such values
+                return
+            if row.exactness == Exactness.RETRAINED:
+                run.ledger.add("fit", len(run.folds), 0.0)
         self.oof_decision_ = assemble(parts, run.folds, coding, present, warn=False)
 
-    def _refit_metric(self, run):
-        names = list(run.finished()[0].test)
-        self.multimetric_ = names != ["score"] or run.scoring.multimetric
-        if not self.multimetric_:
-            return "score"
-        check_refit_metric(self.refit, names)
-        return self.refit
-
-    def _refit(self, context, X, y, routed, metadata):
+    def _refit(self, run, metadata):
+        X, y, routed = run.X, run.y, run.routed
         self.best_estimator_ = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        step = context.subcontext(task_name="refit-with-best-params")
+        step = run.context.subcontext(task_name="refit-with-best-params")
         with step.propagate_callback_context(self.best_estimator_):
             step.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
             start = time.time()
@@ -234,117 +242,3 @@ class KernelSearchCV(GridSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         step.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
-
-
-class _Run:
-    """One evaluation of all candidates: what is planned, what has finished."""
-
-    def __init__(self, search, X, y, folds, routed, scoring, criterion, context):
-        self.search, self.X, self.y, self.folds = search, X, y, folds
-        self.routed, self.scoring, self.criterion, self.context = routed, scoring, criterion, context
-        self.candidates = list(ParameterGrid(search.param_grid))
-        self.rows: dict[int, Row] = {}
-        self.preparation = Preparation(search.estimator, X, y, folds, routed.estimator, search.preprocessing)
-        self.ledger = self.preparation.ledger
-
-    def evaluate(self):
-        """Fill ``rows``, kernel by kernel, then what has to be retrained."""
-        search = self.search
-        check_budget(self.folds.n, bases=1, views=1, workers=1, budget=search.memory_budget)
-        self.plan = self.preparation.plan(self.candidates)
-        tasks = order_tasks(self.plan.tasks)
-        check_memory(tasks, search.n_jobs, search.memory_budget)
-        warn_retraining(self.plan.retrain, len(self.candidates))
-        say_duplicates(self.plan, search.verbose)
-        self.planned = len(tasks) + len(self.plan.retrain)
-        self._announce(tasks)
-        self.progress = self.context.subcontext(
-            task_name="search", max_subtasks=self.planned, sequential_subtasks=False
-        ).call_on_fit_task_begin(estimator=search)
-        self._run_kernels(tasks)
-        self._retrain_rest(len(tasks))
-        self.progress.call_on_fit_task_end(estimator=search)
-
-    def _run_kernels(self, tasks):
-        if not tasks:
-            return
-        search = self.search
-        settings = self.settings()
-        try:
-            finished = run_tasks(tasks, settings, n_jobs=search.n_jobs, pre_dispatch=search.pre_dispatch)
-            for number, rows in finished:
-                self._tick("kernel-evaluation", number)
-                for row in rows:
-                    if row.retrain:
-                        self.plan.retrain[row.candidate] = row.retrain
-                    else:
-                        self.rows[row.candidate] = row
-                if search.verbose > 1:
-                    print(f"[onefit] {tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished")
-        except NeedsRetrainingError as reason:
-            left = [i for task in tasks for i in task.candidates if i not in self.rows]
-            new = dict.fromkeys(left, str(reason))
-            warn_retraining(new, len(self.candidates))
-            self.plan.retrain.update(new)
-
-    def settings(self, scoring=True):
-        """What all kernels of this search share."""
-        coded = self.preparation.coded
-        weight, _ = final_weights(self.search.estimator, self.routed.estimator)
-        weights = check_sample_weight(weight, self.folds.n)
-        return Settings(
-            self.X, coded.labels, self.folds, coded.coding, self.scoring if scoring else None,
-            coded.present_classes(self.folds, weights), self.criterion.order, self.search.scale_penalty,
-            self.search.return_train_score,
-        )  # fmt: skip
-
-    def _retrain_rest(self, first_step):
-        for step, (number, reason) in enumerate(sorted(self.plan.retrain.items())):
-            row = retrain_row(
-                self.search, number, self.candidates[number], self.X, self.y, self.folds,
-                self.routed.retraining, reason,
-            )  # fmt: skip
-            self.rows[number] = row
-            self.ledger.add("fit", len(self.folds), row.fit_seconds)
-            self._tick("retraining", first_step + step)
-
-    def _announce(self, tasks):
-        if self.search.verbose > 0:
-            print(
-                f"[onefit] {len(self.candidates)} candidates on {len(self.folds)} folds: {len(tasks)} kernels, "
-                f"{len(self.plan.retrain)} candidates to retrain"
-            )
-
-    def _tick(self, name, number):
-        if number >= self.planned:  # retrained although it was not planned: progress cannot show more than all
-            return
-        step = self.progress.subcontext(task_name=name, task_id=number)
-        step.call_on_fit_task_begin(estimator=self.search)
-        step.call_on_fit_task_end(estimator=self.search)
-
-    def finished(self):
-        """One row per candidate, repeated ones copied from those they repeat."""
-        for number, source in self.plan.same_as.items():
-            if source in self.rows and number not in self.rows:
-                original = self.rows[source]
-                self.rows[number] = Row(
-                    number, original.test, original.train, original.exactness, original.error_bound,
-                    f"same as candidate {source}", failures=original.failures, values=original.values,
-                )  # fmt: skip
-        self._fill_failed()
-        return [self.rows[number] for number in sorted(self.rows)]
-
-    def _fill_failed(self):
-        """Candidates that could not be trained at all get ``error_score`` in every metric and split."""
-        scored = next((row for row in self.rows.values() if row.test), None)
-        for row in self.rows.values():
-            if not row.test and scored is not None:
-                row.test = {name: np.full(len(s), self.search.error_score) for name, s in scored.test.items()}
-                row.train = {name: np.full(len(s), self.search.error_score) for name, s in scored.train.items()}
-
-    def keep_finished(self):
-        """After Ctrl-C: the table of the candidates that were finished, and nothing else."""
-        if hasattr(self, "plan") and (rows := [row for row in self.finished() if row.test]):
-            self.search.cv_results_ = build_table(
-                [self.candidates[row.candidate] for row in rows], rows, self.search.return_train_score
-            )

@@ -26,8 +26,7 @@ class _LeastSquaresMachine(BaseEstimator):
         return tags
 
     def _check_params(self):
-        alphas = np.atleast_1d(np.asarray(self.alpha))
-        if alphas.size != 1 or not isinstance(alphas[0].item(), Real) or not np.isfinite(alphas[0]) or alphas[0] < 0:
+        if not isinstance(self.alpha, Real) or not np.isfinite(self.alpha) or self.alpha < 0:
             raise ValueError(f"alpha must be a finite number >= 0, got {self.alpha!r}.")
         return kernels.from_params(
             self.kernel,
@@ -43,7 +42,7 @@ class _LeastSquaresMachine(BaseEstimator):
         K = self._kernel_between(X, None)
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"A precomputed kernel matrix must be square in fit, got shape {K.shape}.")
-        alpha = np.array([float(np.ravel(self.alpha)[0])])
+        alpha = np.array([float(self.alpha)])
         path = fit_path(K, Y, alpha, weights=weights, bias=self.fit_intercept, positive=kernel.positive)
         dual, intercept = path.dual[0], path.intercept[0]
         if path.singular[0]:
@@ -197,12 +196,16 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
 
 
 def _least_squares(K, Y, alpha, weights, bias):
-    """The least-squares solution of minimum norm of a singular system, as KernelRidge falls back to."""
-    n = len(K)
-    with np.errstate(divide="ignore"):
-        A = K + np.diag(alpha / (np.ones(n) if weights is None else weights))
+    """The least-squares solution of minimum norm of a singular system, as KernelRidge falls back to.
+
+    In coordinates scaled by the square roots of the weights, so that rows of weight zero have no say.
+    """
+    n, scale = len(K), np.ones(len(K)) if weights is None else np.sqrt(weights)
+    A = K * np.outer(scale, scale) + alpha * np.eye(n)
+    right = Y * scale[:, None]
     if bias:
-        A = np.block([[A, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        Y = np.vstack([Y, np.zeros((1, Y.shape[1]))])
-    solution = np.linalg.lstsq(A, Y)[0]
-    return (solution[:n], solution[n]) if bias else (solution, np.zeros(Y.shape[1]))
+        A = np.block([[A, scale[:, None]], [scale, np.zeros((1, 1))]])
+        right = np.vstack([right, np.zeros((1, Y.shape[1]))])
+    solution = np.linalg.lstsq(A, right)[0]
+    dual = solution[:n] * scale[:, None]
+    return (dual, solution[n]) if bias else (dual, np.zeros(Y.shape[1]))

@@ -13,9 +13,9 @@ from ..core import Folds, Ledger, Targets
 from ..core.coding import CodedTargets, code_targets, row_weights
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
-from ..kernels import Precomputed
-from ..search.evaluate import Entry, KernelTask, Path
-from ..search.views import Views, plain_view, transformed_views
+from ..kernels import Kernel, Precomputed
+from ..search.evaluate import Entry, KernelTask, Path, Settings
+from ..search.views import ViewSource, checked_rows
 from .adapters import split_pipeline
 from .routing import final_weights
 from .weights import check_sample_weight
@@ -30,9 +30,20 @@ class Plan:
     same_as: dict[int, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A candidate as the fast path reads it."""
+
+    machine: Machine
+    transformers: Any
+    sample_weight: Any
+    transformer_params: dict[str, Any]
+    views_key: Any  # candidates with equal keys see the same inputs
+
+
 @dataclass
 class Preparation:
-    """The data of a search and how its candidates read them."""
+    """The data of a search and how its candidates read them. Nothing costly happens here."""
 
     estimator: Any
     X: Any
@@ -40,84 +51,86 @@ class Preparation:
     folds: Folds
     fit_params: dict
     preprocessing: str
+    train_scores: bool = False
     ledger: Ledger = field(default_factory=Ledger)
-    _views: dict = field(default_factory=dict)
+    _sources: dict = field(default_factory=dict)
     _targets: dict = field(default_factory=dict)
 
     def plan(self, candidates: list[dict]) -> Plan:
-        """Sort candidates into kernels and paths. Errors in parameters are raised here, before any work."""
+        """Sort candidates into kernels and paths. Errors in parameters and data are raised here."""
         plan = Plan()
         tasks: dict[Any, KernelTask] = {}
         paths: dict[Any, Path] = {}
         seen: dict[Any, int] = {}
         for number, params in enumerate(candidates):
-            model = clone(self.estimator).set_params(**clone(params, safe=False))
             try:
-                transformers, final = split_pipeline(model)
-                machine = read_machine(final)
-                weight, before = final_weights(model, self.fit_params)
-                if transformers is not None and isinstance(machine.kernel, Precomputed):
-                    raise NotUnderstoodError("transformers stand before a precomputed kernel")
+                candidate = self._read(params)
             except NotUnderstoodError as reason:
                 plan.retrain[number] = str(reason)
                 continue
-            if transformers is None:
-                views_key, views = None, self._plain_views
-                targets = self._targets_for(machine, weight)
-            else:  # y and weights are checked before any transformer is fitted
-                targets = self._targets_for(machine, weight)
-                views_key = self._transformer_key(model, params)
-                views = self._transformed_views(views_key, transformers, before)
-            kernel = machine.kernel.bound(views.n_features)
-            key = (views_key, kernel)
-            path_key = (*key, machine.learner, machine.class_weight)
+            machine, source = candidate.machine, self._source(candidate)
+            kernel = self._bound(machine.kernel, source)
+            targets = self._targets_for(machine, candidate.sample_weight)
+            task_key = (candidate.views_key, kernel)
+            path_key = (*task_key, machine.learner, machine.class_weight)
             if (same := seen.setdefault((path_key, machine.ridges), number)) != number:
                 plan.same_as[number] = same
                 continue
-            if key not in tasks:
-                if Precomputed.base in kernel.bases:
-                    views.views[0].problem.base(Precomputed.base)  # refuses what is not a Gram matrix
-                tasks[key] = KernelTask(views, kernel)
-                plan.tasks.append(tasks[key])
+            if task_key not in tasks:
+                tasks[task_key] = KernelTask(source, kernel)
+                plan.tasks.append(tasks[task_key])
             if path_key not in paths:
-                frozen = views.frozen or (self.shared and machine.weights_follow_fold)
+                frozen = source.frozen or (self.shared and machine.weights_follow_fold)
                 paths[path_key] = Path(machine.learner, targets, frozen)
-                tasks[key].paths.append(paths[path_key])
-            self._check_ridges(machine, targets)
+                tasks[task_key].paths.append(paths[path_key])
             paths[path_key].entries.append(Entry(number, machine.ridges))
         return plan
 
-    def _transformer_key(self, model, params: dict):
-        """Candidates whose parameters before the last step are equal share their views."""
+    def _read(self, params: dict) -> _Candidate:
+        model = clone(self.estimator).set_params(**clone(params, safe=False))
+        transformers, final = split_pipeline(model)
+        machine = read_machine(final)
+        weight, before = final_weights(model, self.fit_params)
+        if transformers is None:
+            return _Candidate(machine, None, weight, before, None)
+        if isinstance(machine.kernel, Precomputed):
+            raise NotUnderstoodError("transformers stand before a precomputed kernel")
         last = model.steps[-1][0]
-        return tuple(
+        key = tuple(
             (name, _hashable(value))
             for name, value in sorted(params.items())
             if name != last and not name.startswith(f"{last}__")
         )
+        return _Candidate(machine, transformers, weight, before, key)
 
-    @cached_property
-    def _plain_views(self) -> Views:
-        return plain_view(self.X, self.folds, self.ledger)
+    def _source(self, candidate: _Candidate) -> ViewSource:
+        """Where the candidate's inputs come from; plain ones are checked at once."""
+        key = candidate.views_key
+        if key not in self._sources:
+            X = checked_rows(self.X) if candidate.transformers is None else self.X
+            self._sources[key] = ViewSource(
+                X, self.y, self.folds, self.ledger, candidate.transformers, self.shared,
+                candidate.transformer_params, self.train_scores,
+            )  # fmt: skip
+        return self._sources[key]
 
-    def _transformed_views(self, key, transformers, fit_params) -> Views:
-        if key not in self._views:
-            self._views[key] = transformed_views(
-                transformers, self.X, self.y, self.folds, self.ledger, shared=self.shared, fit_params=fit_params
-            )
-        return self._views[key]
+    def _bound(self, kernel: Kernel, source: ViewSource) -> Kernel:
+        """The kernel with its parameters resolved where the number of features is known already."""
+        if source.transformers is not None:
+            return kernel
+        if Precomputed.base in kernel.bases:
+            source.views().views[0].problem.base(Precomputed.base)  # refuses what is not a Gram matrix
+        return kernel.bound(source.X.shape[1])
 
     def _targets_for(self, machine: Machine, sample_weight) -> Targets:
         key = machine.class_weight
         if key not in self._targets:
-            weights = row_weights(
-                machine.class_weight,
-                self.coded,
-                self.folds,
-                check_sample_weight(sample_weight, self.folds.n),
-                shared=self.shared,
-            )
+            weights = check_sample_weight(sample_weight, self.folds.n)
+            weights = row_weights(machine.class_weight, self.coded, self.folds, weights, shared=self.shared)
             self._targets[key] = Targets(self.coded.Y, weights)
+        columns = self.coded.Y.shape[1]
+        if len(machine.ridges) not in (1, columns):
+            raise ValueError(f"alpha has {len(machine.ridges)} values for {columns} targets: one, or one for each.")
         return self._targets[key]
 
     @property
@@ -130,11 +143,11 @@ class Preparation:
         """The validated target."""
         return code_targets(self.y, is_classifier(self.estimator))
 
-    def _check_ridges(self, machine: Machine, targets: Targets) -> None:
-        if len(machine.ridges) not in (1, targets.Y.shape[1]):
-            raise ValueError(
-                f"alpha has {len(machine.ridges)} values for {targets.Y.shape[1]} targets: one, or one for each."
-            )
+    def settings(self, scoring=None, **options) -> Settings:
+        """What all kernels share, with the classes that each fold trains on."""
+        weight, _ = final_weights(self.estimator, self.fit_params)
+        present = self.coded.present_classes(self.folds, check_sample_weight(weight, self.folds.n))
+        return Settings(self.X, self.y, self.coded.labels, self.folds, self.coded.coding, scoring, present, **options)
 
 
 def _hashable(value):
@@ -146,22 +159,16 @@ def _hashable(value):
     return type(value).__name__, value
 
 
-def say_duplicates(plan: Plan, verbose: int) -> None:
-    """Tell that parameters without effect (gamma of a linear kernel) were not evaluated again."""
-    if plan.same_as and verbose > 0:
-        print(f"[onefit] {len(plan.same_as)} candidates repeat others (parameters without effect): evaluated once")
+class RetrainingWarning(UserWarning):
+    """The fast path could not serve some candidates."""
 
 
-def warn_retraining(reasons: dict[int, str], total: int) -> None:
-    """One warning that names why candidates are retrained."""
+def warn_retraining(reasons: dict[int, str], total: int, depth: int) -> None:
+    """One warning that names why candidates are retrained; ``depth`` frames below the user's call."""
     if reasons:
         texts = "; ".join(dict.fromkeys(reasons.values()))
         warnings.warn(
             f"{len(reasons)} of {total} candidates are retrained on every fold, as GridSearchCV does: {texts}.",
             RetrainingWarning,
-            stacklevel=5,
+            stacklevel=depth,
         )
-
-
-class RetrainingWarning(UserWarning):
-    """The fast path could not serve some candidates."""

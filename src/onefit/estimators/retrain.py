@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..core import Exactness, Folds
 from ..search.evaluate import Row
-from ..search.rows import take_block, take_rows
+from ..search.rows import take_block, take_metadata, take_rows
 
 
 def retrain_row(search, candidate: int, params: dict, X, y, folds: Folds, fit_params: dict, reason: str) -> Row:
@@ -31,8 +32,7 @@ def retrain_row(search, candidate: int, params: dict, X, y, folds: Folds, fit_pa
     except ValueError as error:
         if search.error_score == "raise" or "fits failed" not in str(error):
             raise
-        row.failures = dict.fromkeys(range(len(folds)), str(error))
-        row.exactness = Exactness.FAILED
+        row.fail(str(error), list(range(len(folds))))
         return row
     results = inner.cv_results_
     names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
@@ -57,7 +57,7 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
         model = clone(estimator)
         if scale_penalty:
             model.set_params(**_scaled_penalty(model, len(fold.train) / folds.n))
-        params = {name: take_rows(value, fold.train) for name, value in fit_params.items()}
+        params = {name: take_metadata(value, fold.train, folds.n) for name, value in fit_params.items()}
         target = () if y is None else (take_rows(y, fold.train),)
         model.fit(take_block(pairwise, X, fold.train, fold.train), *target, **params)
         X_test = take_block(pairwise, X, fold.test, fold.train)
@@ -71,15 +71,11 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
 
 
 def _scaled_penalty(estimator, share: float) -> dict:
-    """alpha times, or C divided by, the share of rows trained on."""
+    """The final estimator's alpha times, or C divided by, the share of rows trained on."""
+    prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     params = estimator.get_params()
-    scaled = {}
-    for name, value in params.items():
-        last = name.rsplit("__", 1)[-1]
-        if last == "alpha":
-            scaled[name] = np.multiply(value, share) if np.ndim(value) else float(value) * share
-        elif last == "C":
-            scaled[name] = value / share
-    if not scaled:
-        raise ValueError(f"scale_penalty=True needs an estimator with alpha or C; {estimator} has neither.")
-    return scaled
+    if f"{prefix}alpha" in params:
+        return {f"{prefix}alpha": np.multiply(params[f"{prefix}alpha"], share)}
+    if f"{prefix}C" in params:
+        return {f"{prefix}C": params[f"{prefix}C"] / share}
+    raise ValueError(f"scale_penalty=True needs an estimator with alpha or C; {estimator} has neither.")

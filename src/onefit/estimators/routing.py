@@ -38,7 +38,7 @@ def route(search, scorer, params: dict[str, Any]) -> Routed:
         retraining = {name: params[name] for name in kept}
         return Routed(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score), retraining)
     rest = {name: value for name, value in params.items() if name != "groups"}
-    splitter = {"groups": params["groups"]} if "groups" in params else {}
+    splitter = {"groups": params.get("groups")}  # also None: a splitter may insist on the argument
     scorer_metadata = {"sample_weight": rest["sample_weight"]} if "sample_weight" in rest else {}
     return Routed(rest, splitter, scorer_metadata, rest)
 

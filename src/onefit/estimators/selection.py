@@ -29,6 +29,8 @@ def one_standard_error(cv_results) -> int:
     n_splits = sum(key.startswith("split") and key.endswith("_test_score") for key in cv_results)
     if n_splits < 2:
         raise ValueError("one_standard_error needs the scores of two splits or more.")
+    if np.isnan(means).all():
+        raise ValueError("one_standard_error has nothing to choose from: all scores are NaN.")
     best = int(np.nanargmax(means))
     error = float(cv_results["std_test_score"][best]) / np.sqrt(n_splits)
     close = np.flatnonzero(means >= means[best] - error)
@@ -40,7 +42,10 @@ def _complexity(params: dict) -> tuple[float, float, float]:
 
     def value(name: str) -> float:
         found = [v for key, v in params.items() if key.rsplit("__", 1)[-1] == name]
-        return float(found[0]) if found and isinstance(found[0], numbers.Real) else 0.0
+        try:  # of several, that of the last step; of several targets, their mean
+            return float(np.mean(found[-1])) if found else 0.0
+        except (TypeError, ValueError):
+            return 0.0
 
     return value("C") - value("alpha"), value("gamma"), value("degree")
 
@@ -57,20 +62,23 @@ def select_best(refit, metric: str, results: dict) -> int:
     return int(best)
 
 
-def warn_at_edge(param_grid, results: dict, best: int, metric: str) -> None:
-    """Warn if the best candidate lies at an end of a list of three or more numbers, and no other value ties."""
+def warn_at_edge(results: dict, best: int, metric: str) -> None:
+    """Warn if the best candidate has the smallest or largest of three or more numbers, and no other value ties.
+
+    Zero, and degree one, are ends that cannot be passed: they are not reported.
+    """
     chosen, scores = results["params"][best], results[f"mean_test_{metric}"]
-    grids = [param_grid] if isinstance(param_grid, dict) else list(param_grid)
-    grid = next((g for g in grids if set(g) == set(chosen) and all(_among(chosen[k], g[k]) for k in g)), None)
     edges = []
-    for name, values in (grid or {}).items():
-        numeric = sorted({v for v in values if isinstance(v, numbers.Real) and not isinstance(v, bool)})
-        if len(numeric) < 3 or len(numeric) != len(list(values)) or chosen[name] not in (numeric[0], numeric[-1]):
+    for name, value in chosen.items():
+        tried = {params[name] for params in results["params"] if _is_number(params.get(name))}
+        if not _is_number(value) or len(tried) < 3 or value not in (min(tried), max(tried)):
             continue
-        others = [i for i, params in enumerate(results["params"]) if params.get(name) != chosen[name]]
-        if not np.any(scores[others] >= scores[best]):
-            side = "smallest" if chosen[name] == numeric[0] else "largest"
-            edges.append(f"{name}={chosen[name]} is the {side} value tried")
+        if value == 0 or (value == 1 and name.endswith("degree")):
+            continue
+        others = [i for i, params in enumerate(results["params"]) if params.get(name) != value]
+        if np.isfinite(scores[best]) and not np.any(scores[others] >= scores[best]):
+            side = "smallest" if value == min(tried) else "largest"
+            edges.append(f"{name}={value} is the {side} value tried")
     if edges:
         warnings.warn(
             f"The best parameters lie at the edge of the grid: {'; '.join(edges)}. Better ones may lie beyond.",
@@ -79,5 +87,5 @@ def warn_at_edge(param_grid, results: dict, best: int, metric: str) -> None:
         )
 
 
-def _among(value, values) -> bool:
-    return any(value is v or (isinstance(v, numbers.Number | str) and value == v) for v in values)
+def _is_number(value) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

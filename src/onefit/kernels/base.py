@@ -41,6 +41,15 @@ class Kernel(ABC):
     def evaluate(self, lookup: Lookup) -> Array:
         """Return the kernel's values from those of its bases, computed in the arrays that it is handed."""
 
+    @property
+    def buffers(self) -> int:
+        """How many arrays of the size of the Gram matrix ``evaluate`` has at once."""
+        return 1
+
+    def rank(self, n_features: int) -> float:
+        """An upper bound of the rank of any Gram matrix: infinite where none is known."""
+        return np.inf
+
     def bound(self, n_features: int) -> Kernel:
         """Fix what depends on the number of features: ``gamma=None`` becomes ``1 / n_features``."""
         return self
@@ -87,7 +96,7 @@ class ElementWise(Kernel):
 
     @property
     def positive(self) -> bool:
-        return True
+        return False  # families that are override this
 
     @abstractmethod
     def map(self, values: Array) -> None:
@@ -112,6 +121,10 @@ class _Pair(Kernel):
     def positive(self) -> bool:
         return self.left.positive and self.right.positive
 
+    @property
+    def buffers(self) -> int:
+        return max(self.left.buffers, 1 + self.right.buffers)
+
     def bound(self, n_features: int) -> Kernel:
         return type(self)(self.left.bound(n_features), self.right.bound(n_features))
 
@@ -119,6 +132,9 @@ class _Pair(Kernel):
 @dataclass(frozen=True)
 class Sum(_Pair):
     """``k(x, x') = left(x, x') + right(x, x')``."""
+
+    def rank(self, n_features: int) -> float:
+        return self.left.rank(n_features) + self.right.rank(n_features)
 
     def evaluate(self, lookup: Lookup) -> Array:
         values = self.left.evaluate(lookup)
@@ -132,6 +148,9 @@ class Sum(_Pair):
 @dataclass(frozen=True)
 class Product(_Pair):
     """``k(x, x') = left(x, x') right(x, x')``."""
+
+    def rank(self, n_features: int) -> float:
+        return self.left.rank(n_features) * self.right.rank(n_features)
 
     def evaluate(self, lookup: Lookup) -> Array:
         values = self.left.evaluate(lookup)
@@ -157,6 +176,13 @@ class Scaled(Kernel):
     @property
     def positive(self) -> bool:
         return self.kernel.positive
+
+    @property
+    def buffers(self) -> int:
+        return self.kernel.buffers
+
+    def rank(self, n_features: int) -> float:
+        return self.kernel.rank(n_features)
 
     def bound(self, n_features: int) -> Kernel:
         return Scaled(self.factor, self.kernel.bound(n_features))

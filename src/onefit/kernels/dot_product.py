@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,13 @@ class Linear(ElementWise):
 
     base = staticmethod(bases.dot)
 
+    @property
+    def positive(self) -> bool:
+        return True
+
+    def rank(self, n_features: int) -> float:
+        return n_features
+
     def map(self, values: Array) -> None:
         """Nothing to do: the base is the kernel."""
 
@@ -27,6 +35,13 @@ class Cosine(ElementWise):
     """``x · x' / (|x| |x'|)``."""
 
     base = staticmethod(bases.cosine)
+
+    @property
+    def positive(self) -> bool:
+        return True
+
+    def rank(self, n_features: int) -> float:
+        return n_features
 
     def map(self, values: Array) -> None:
         """Nothing to do: the base is the kernel."""
@@ -49,6 +64,9 @@ class Polynomial(ElementWise):
     @property
     def positive(self) -> bool:
         return self.coef0 >= 0 and float(self.degree).is_integer()
+
+    def rank(self, n_features: int) -> float:
+        return math.comb(n_features + int(self.degree), int(self.degree)) if self.positive else np.inf
 
     def bound(self, n_features: int) -> Kernel:
         return replace(self, gamma=1.0 / n_features) if self.gamma is None else self

@@ -18,7 +18,7 @@ _BY_NAME: dict[str, Callable[[float | None, float, float], Kernel]] = {
     "poly": lambda gamma, degree, coef0: Polynomial(degree, gamma, coef0),
     "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
     "cosine": lambda gamma, degree, coef0: Cosine(),
-    "chi2": lambda gamma, degree, coef0: Chi2(gamma),
+    "chi2": lambda gamma, degree, coef0: Chi2(1.0 if gamma is None else gamma),
     "additive_chi2": lambda gamma, degree, coef0: AdditiveChi2(),
     "precomputed": lambda gamma, degree, coef0: Precomputed(),
 }

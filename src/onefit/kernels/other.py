@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
@@ -22,13 +22,6 @@ class Precomputed(ElementWise):
 
     base = staticmethod(bases.precomputed)
 
-    @property
-    def positive(self) -> bool:
-        return False  # not known
-
-    def bound(self, n_features: int) -> Kernel:
-        return self
-
     def map(self, values: Array) -> None:
         """Nothing to do: the base is the kernel."""
 
@@ -39,29 +32,26 @@ class AdditiveChi2(ElementWise):
 
     base = staticmethod(bases.additive_chi2)
 
-    @property
-    def positive(self) -> bool:
-        return False
-
     def map(self, values: Array) -> None:
         """Nothing to do: the base is the kernel."""
 
 
 @dataclass(frozen=True)
 class Chi2(ElementWise):
-    """``exp(-gamma Σ (x - x')² / (x + x'))`` of non-negative features; ``gamma=None`` is 1, as in scikit-learn."""
+    """``exp(-gamma Σ (x - x')² / (x + x'))`` of non-negative features."""
 
-    gamma: float | None = None
+    gamma: float = 1.0
     base = staticmethod(bases.additive_chi2)
 
     def __post_init__(self) -> None:
         check_non_negative("gamma", self.gamma)
 
-    def bound(self, n_features: int) -> Kernel:
-        return replace(self, gamma=1.0) if self.gamma is None else self
+    @property
+    def positive(self) -> bool:
+        return True
 
     def map(self, values: Array) -> None:
-        values *= 1.0 if self.gamma is None else self.gamma
+        values *= self.gamma
         np.exp(values, out=values)
 
 
@@ -75,7 +65,7 @@ class Function(Kernel):
     def of(cls, function: Callable[..., float], params: Mapping[str, Any] | None = None) -> Function:
         """Wrap a callable; equal callables with equal parameters make equal kernels."""
         params = dict(params or {})
-        return cls(PairwiseFunction(function, params, (_identity(function), joblib.hash(params))))
+        return cls(PairwiseFunction(function, params, (_identity(function), _identity(params))))
 
     @property
     def bases(self) -> frozenset[Base]:
@@ -89,7 +79,7 @@ class Function(Kernel):
         return lookup(self.function)
 
 
-def _identity(function: Callable[..., float]) -> Hashable:
+def _identity(function: Any) -> Hashable:
     """What makes two callables the same: plain functions are, copies of an object with equal state too."""
     if isinstance(function, types.FunctionType | types.BuiltinFunctionType | np.ufunc):
         return function

@@ -24,6 +24,10 @@ ZERO_FROM = 1e3
 class _Decaying(ElementWise):
     """A map that is monotone in the distance, so the closest pair has the largest kernel value."""
 
+    @property
+    def positive(self) -> bool:
+        return True
+
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         value = np.array([smallest(type(self).base)])
         self.map(value)

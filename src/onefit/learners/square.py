@@ -21,7 +21,8 @@ from ..linalg import heldout
 from ..linalg.cost import cheapest_route
 from ..linalg.factor import Factor, harmless, rounding, singular
 from ..linalg.inverse import NotPositiveDefiniteError
-from ..linalg.spectrum import Array, Spectrum
+from ..linalg.spectrum import Array, Rows, Spectrum
+from . import small_values
 from .influence import mean_loss_series, sum_loss_series
 from .square_fit import fit_path
 
@@ -165,8 +166,7 @@ class _OneFit:
         dual = inverse.apply(self.targets.Y * self.scale)
         exact = not np.isfinite(self.order)
         if self.pooled and exact:
-            residuals = heldout.single_residuals(inverse, dual)
-            self.result.test[0][positions] = self.targets.Y - residuals / self.scale
+            self.result.test[0][positions] = self._left_out_singly(inverse, dual)
             if self.on_train is None:
                 return
         for number in numbers:
@@ -175,13 +175,58 @@ class _OneFit:
                 residuals = heldout.block_residuals(inverse, dual, fold.removed)
             else:
                 residuals = self._series(inverse, dual, fold, positions)
-            values = self.targets.Y[fold.removed] - residuals / self.scale[fold.removed]
-            if self.pooled:
-                self.result.test[0][positions[:, None], fold.test] = values
-            else:
+            if not self.pooled:
+                values = self._without_rounding(inverse, dual, fold, residuals, exact)
                 self.result.test[number][positions] = values[:, fold.test_in_removed]
+            elif not exact:
+                values = self._without_rounding(inverse, dual, fold, residuals, exact)
+                self.result.test[0][positions[:, None], fold.test] = values
             if self.on_train is not None:
                 self._report_training_rows(number, positions, inverse, dual, fold, residuals)
+
+    def _left_out_singly(self, inverse: heldout.Inverse, dual: Array) -> Array:
+        """Leave-one-out values of all rows (L, n, c)."""
+        Y, weights = self.targets.Y, self.targets.fold_weights(0)
+        residuals = heldout.single_residuals(inverse, dual)
+        values = np.asarray(Y - residuals / self.scale)
+        w = np.ones((len(Y), 1)) if weights is None else weights[:, None]
+        centre = ((w * Y).sum(axis=0) - w * Y) / (w.sum() - w) if self.learner.bias else 0.0
+        lost = small_values.lost_values(values, Y, centre)
+        for fold in self.ws.problem.folds if lost.any() else ():
+            row = fold.removed
+            if lost[:, row].any():
+                repaired = self._from_others(inverse, dual, fold, residuals[:, row], row)
+                values[:, row] = np.where(lost[:, row, None], repaired, values[:, row])
+        return values
+
+    def _without_rounding(
+        self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, exact: bool
+    ) -> Array:
+        """Values of the removed rows (L, l, c); where y - residual is rounding only, computed without y."""
+        Y, weights = self.targets.Y, self.targets.fold_weights(0)
+        values = np.asarray(Y[fold.removed] - residuals / self.scale[fold.removed])
+        centre = small_values.mean_target(Y, weights, self.learner.bias, fold.train)
+        lost = small_values.lost_values(values, Y, centre)
+        rows = np.flatnonzero(lost.any(axis=0))
+        if len(rows):
+            repaired = np.broadcast_to(centre, values[:, rows].shape)
+            if exact:
+                repaired = self._from_others(inverse, dual, fold, residuals, fold.removed[rows])
+            values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
+        return values
+
+    def _from_others(self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, rows: Rows) -> Array:
+        """Values of removed ``rows`` from the coefficients of the others."""
+        after = heldout.remaining_dual(inverse, dual, fold.removed, residuals) * self.scale
+        weights = self.targets.fold_weights(0)
+        return small_values.block_values(self.ws, rows, fold, after, self.targets.Y, weights, self._coupling())
+
+    def _coupling(self) -> Array | None:
+        """``S K S`` times the unit bias direction."""
+        factor = self.factor
+        if isinstance(factor, Spectrum):
+            return factor.coupling
+        return None if factor.null is None else factor.K @ factor.null
 
     def _series(self, inverse: heldout.Inverse, dual: Array, fold: Fold, positions: NDArray[np.intp]) -> Array:
         """Residuals by the influence-function series; its error bound is kept."""

@@ -12,11 +12,14 @@ from .structure import component_spectrum, low_rank_spectrum, without
 Factor = Spectrum | CholeskyFamily
 
 
-def structured(K: Array, null: Array | None, positive: bool) -> Spectrum | None:
-    """The spectrum of a K that is nearly diagonal or of low rank, or None if it is neither."""
+def structured(K: Array, null: Array | None, positive: bool, rank: float = np.inf) -> Spectrum | None:
+    """The spectrum of a K that is nearly diagonal or of low rank, or None if it is neither.
+
+    ``rank`` is an upper bound of K's that is known beforehand.
+    """
     spectrum = component_spectrum(K)
     if spectrum is None and positive:
-        spectrum = low_rank_spectrum(K)
+        spectrum = low_rank_spectrum(K, rank)
     return spectrum if spectrum is None or null is None else without(spectrum, null)
 
 
@@ -34,7 +37,7 @@ def singular(factor: Factor, ridges: Array) -> NDArray[np.bool_]:
     """
     if isinstance(factor, CholeskyFamily):
         return np.zeros(len(ridges), dtype=bool)
-    rounding_unit = EPS * factor.norm
+    rounding_unit = EPS * max(factor.norm, factor.magnitude)
     tolerance = np.where(ridges <= rounding_unit, len(factor.vectors) * rounding_unit, rounding_unit)
     return np.asarray(smallest_pivots(factor, ridges) <= tolerance)
 

@@ -147,7 +147,8 @@ def _weighted_products(U: Array, weight: Array) -> Array:
 def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Spectrum:
     """The complete spectrum of K, on the complement of the unit vector ``null`` if one is given.
 
-    K is overwritten. Eigenvalues that are negative by no more than rounding (``n eps |K|``), or negative at
+    K is overwritten. Eigenvalues that are negative by no more than rounding (``n eps |K|``, K before any
+    projection), or negative at
     all where K is known to be ``positive``, become zero.
 
     The complement of v is reached by the Householder reflection that sends v to the first axis: an
@@ -170,7 +171,7 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
         row = 2.0 * (reflector @ vectors)
         for start in range(0, len(vectors), 256):
             vectors[start : start + 256] -= np.outer(reflector[start : start + 256], row)
-    rounding = len(values) * EPS * float(np.abs(values).max(initial=0.0))
+    rounding = len(values) * EPS * magnitude
     values[(values < 0) & ((values >= -rounding) | positive)] = 0.0
     # Folds gather rows, and rows are contiguous in C order.
     vectors = np.ascontiguousarray(vectors)

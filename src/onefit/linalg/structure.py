@@ -32,7 +32,8 @@ def component_spectrum(K: Array) -> Spectrum | None:
     Entries of at most ``eps * K_ii`` off the diagonal count as zero. Each connected component of the others
     is decomposed by itself; points alone in theirs share the flat eigenvalue ``K_ii``.
 
-    Returns None unless K has a constant diagonal and the components of two or more points hold at most n/8
+    Returns None unless K has a constant diagonal, at most n other entries in a triangle, and the components of
+    two or more points hold at most n/8
     of them. The neglected entries perturb K by no more than ``n eps K_ii``, the ``error`` of the result.
 
     Cost: O(n²) to look, O(Σ m³) for components of m points.
@@ -100,7 +101,7 @@ def _entries_above(K: Array, threshold: float, limit: int) -> sparse.coo_array |
     return sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
 
 
-def low_rank_spectrum(K: Array) -> Spectrum | None:
+def low_rank_spectrum(K: Array, rank: float = np.inf) -> Spectrum | None:
     r"""The spectrum of a positive semi-definite K of rank at most n/8 to machine precision, or None.
 
     Cholesky factorisation with diagonal pivoting, stopped when the trace of what remains is at most
@@ -108,12 +109,13 @@ def low_rank_spectrum(K: Array) -> Spectrum | None:
     every unitarily invariant norm. It is the ``error`` of the result. The factor's singular values and
     left singular vectors are the spectrum.
 
-    Gives up after 32 columns if the trace, falling on at this rate, would not get there by n/8: the
-    remainder of a Gram matrix falls ever more slowly.
+    Gives up after 32 columns if the trace, falling on at this rate, would not get there by n/8, unless the
+    ``rank`` is known to be that small: the remainder of a matrix of full rank falls ever more slowly.
 
     Cost: O(n r²) for rank r, and O(32² n) where K is of full rank.
     """
-    factor = _pivoted_cholesky(K, int(LARGEST_SHARE * len(K)))
+    most = int(LARGEST_SHARE * len(K))
+    factor = _pivoted_cholesky(K, most, probe=rank > most)
     if factor is None:
         return None
     L, remainder = factor
@@ -123,7 +125,7 @@ def low_rank_spectrum(K: Array) -> Spectrum | None:
     return Spectrum(singular**2, np.ascontiguousarray(vectors), 0.0, error=remainder)
 
 
-def _pivoted_cholesky(K: Array, most: int) -> tuple[Array, float] | None:
+def _pivoted_cholesky(K: Array, most: int, probe: bool) -> tuple[Array, float] | None:
     """L (n x r) with ``K - L Lᵀ`` of trace at most the tolerance, and that trace; None if r > most."""
     n = len(K)
     remaining = K.diagonal().copy()
@@ -135,7 +137,7 @@ def _pivoted_cholesky(K: Array, most: int) -> tuple[Array, float] | None:
             return L[:, :column], max(trace, 0.0)
         if column == most:
             return None
-        if column == _PROBE and start / trace < (start / tolerance) ** (_PROBE / most):
+        if probe and column == _PROBE and start / trace < (start / tolerance) ** (_PROBE / most):
             return None
         pivot = int(np.argmax(remaining))
         if remaining[pivot] <= 0:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from traceback import format_exc
 from typing import Any
 
 import numpy as np
 
 from ..core import Exactness, Folds, Targets, Workspace
 from ..core.coding import Coding
-from ..core.machine import HeldOut, Learner
+from ..core.machine import HeldOut, Learner, NotUnderstoodError
 from ..kernels import Kernel
-from .scoring import Scoring
-from .views import Views
+from .scoring import NeedsRetrainingError, Scoring, Tested
+from .views import SupervisedError, Views, ViewSource
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Path:
 class KernelTask:
     """One kernel on one set of views, with all paths that read it."""
 
-    views: Views
+    source: ViewSource
     kernel: Kernel
     paths: list[Path] = field(default_factory=list)
 
@@ -50,10 +51,11 @@ class KernelTask:
 
 @dataclass(frozen=True)
 class Settings:
-    """What all tasks share."""
+    """What all tasks share: the data as given, the validated labels, and what to compute."""
 
     X: Any
-    y: np.ndarray
+    y: Any
+    labels: np.ndarray
     folds: Folds
     coding: Coding
     scoring: Scoring | None
@@ -61,6 +63,13 @@ class Settings:
     order: float = np.inf
     scale_penalty: bool = False
     return_train_score: bool = False
+    pairwise: bool = False  # X is a precomputed Gram matrix
+    raise_errors: bool = False
+
+    def tested(self, number: int, rows: np.ndarray) -> Tested:
+        """What is scored on split ``number``."""
+        train = self.folds.folds[number].train if self.pairwise else None
+        return Tested(self.X, self.y, self.labels, rows, train, self.present[number])
 
 
 @dataclass
@@ -79,15 +88,36 @@ class Row:
     values: list[np.ndarray] | None = None  # out-of-fold values (l, c) of each split
     retrain: str | None = None  # why the candidate has to be retrained after all
 
+    def fail(self, reason: str, splits: list[int]) -> None:
+        """Mark some splits as impossible to train on."""
+        self.failures.update(dict.fromkeys(splits, reason))
+        self.exactness, self.status, self.values = Exactness.FAILED, reason.strip().splitlines()[-1], None
+
 
 def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
-    """Out-of-fold values and scores of every candidate of one kernel."""
-    rows = []
-    kernel = task.kernel.bound(task.views.n_features)
-    workspaces = [Workspace(view.problem, kernel, readers=len(task.paths)) for view in task.views.views]
-    for path in task.paths:
-        rows += _evaluate_path(task.views, workspaces, path, settings)
-    return rows
+    """Out-of-fold values and scores of every candidate of one kernel.
+
+    What goes wrong in transformers, kernels or factorisations fails these candidates only, as in
+    GridSearchCV, unless ``raise_errors``.
+    """
+    try:
+        views = task.source.views()
+        workspaces = [
+            Workspace(view.problem, task.kernel.bound(view.problem.X.shape[1]), readers=len(task.paths))
+            for view in views.views
+        ]
+        return [row for path in task.paths for row in _evaluate_path(views, workspaces, path, settings)]
+    except NotUnderstoodError as reason:
+        return [Row(number, retrain=str(reason)) for number in task.candidates]
+    except (NeedsRetrainingError, SupervisedError):
+        raise
+    except Exception:
+        if settings.raise_errors:
+            raise
+        rows = [Row(number) for number in task.candidates]
+        for row in rows:
+            row.fail(format_exc(), list(range(len(settings.folds))))
+        return rows
 
 
 def _evaluate_path(views: Views, workspaces: list[Workspace], path: Path, settings: Settings) -> list[Row]:
@@ -98,41 +128,46 @@ def _evaluate_path(views: Views, workspaces: list[Workspace], path: Path, settin
         train = _TrainScores(settings, settings.scoring, path, ridges)
     held = _heldout(views, workspaces, path, ridges, settings, train)
     seconds = time.perf_counter() - start
-    rows = []
-    values = [_of_candidates(path, ridges, part) for part in held.test]
-    for k, entry in enumerate(path.entries):
-        used = np.searchsorted(ridges, entry.ridges)
-        row = Row(entry.candidate, fit_seconds=seconds / len(path.entries))
-        row.error_bound = float(held.error[used].max())
-        row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
-        row.status = "shared preprocessing" if path.frozen else "ok"
+    values = [_of_candidates(path.entries, ridges, part) for part in held.test]
+    rows = [_new_row(entry, path, ridges, held, seconds / len(path.entries)) for entry in path.entries]
+    for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
-        if held.singular[used].any():
-            row.retrain = "K + alpha I is singular to working precision"
-        rows.append(row)
     if settings.scoring is not None:
-        with views.views[0].problem.ledger.record("scoring"):
-            _score(rows, values, settings, settings.scoring)
-            _keep_best_values(rows)
+        usable = [k for k, row in enumerate(rows) if row.retrain is None]
+        if usable:
+            with views.views[0].problem.ledger.record("scoring"):
+                _score([rows[k] for k in usable], [part[usable] for part in values], settings, settings.scoring)
+        _keep_best_values(rows)
         if train is not None:
             train.write(rows)
     return rows
 
 
+def _new_row(entry: Entry, path: Path, ridges: np.ndarray, held: HeldOut, seconds: float) -> Row:
+    used = np.searchsorted(ridges, entry.ridges)
+    row = Row(entry.candidate, fit_seconds=seconds, error_bound=float(held.error[used].max()))
+    row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
+    row.status = "shared preprocessing" if path.frozen else "ok"
+    if held.singular[used].any():
+        row.retrain = "K + alpha I is singular to working precision"
+    return row
+
+
 def _keep_best_values(rows: list[Row]) -> None:
     """Forget the out-of-fold values of candidates that are best in no metric: only the best are asked for."""
     keep = set()
-    for name in rows[0].test:
-        means = np.array([row.test[name].mean() for row in rows])
-        keep.add(int(np.argmax(np.where(np.isnan(means), -np.inf, means))))
-    for k, row in enumerate(rows):
-        row.values = [part.copy() for part in row.values] if k in keep and row.values else None
+    scored = [row for row in rows if row.test]
+    for name in scored[0].test if scored else ():
+        means = [row.test[name].mean() for row in scored]
+        keep.add(scored[int(np.argmax(np.where(np.isnan(means), -np.inf, means)))].candidate)
+    for row in rows:
+        row.values = [part.copy() for part in row.values] if row.values and row.candidate in keep else None
 
 
-def _of_candidates(path: Path, ridges: np.ndarray, part: np.ndarray) -> np.ndarray:
+def _of_candidates(entries: list[Entry], ridges: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Values of the candidates (entries, l, c) from those of the distinct ridges (L, l, c)."""
     columns = np.arange(part.shape[2])
-    chosen = np.array([np.broadcast_to(np.searchsorted(ridges, e.ridges), columns.shape) for e in path.entries])
+    chosen = np.array([np.broadcast_to(np.searchsorted(ridges, e.ridges), columns.shape) for e in entries])
     return part.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
 
 
@@ -161,45 +196,53 @@ def _heldout(views, workspaces, path, ridges, settings, train) -> HeldOut:
 
 def _score(rows: list[Row], values: list[np.ndarray], settings: Settings, scoring: Scoring) -> None:
     """Fill the rows' test scores, split by split."""
-    folds = settings.folds
     start = time.perf_counter()
-    if folds.leave_one_out:
-        splits: list[tuple[Any, Any]] = [(np.arange(folds.n), _pooled_classes(values[0], settings))]
+    if settings.folds.leave_one_out:
+        columns = [_score_pooled(rows, values[0], settings, scoring)]
     else:
-        splits = [(fold.test, present) for fold, present in zip(folds, settings.present)]
-    columns: list[dict[str, np.ndarray]] = []
-    for number, ((tested, present), part) in enumerate(zip(splits, values)):
-        if present is not None and len(present) < 2:
-            reason = f"the training rows have one class only: {present.tolist()}"
-            columns.append(scoring.failed(len(rows), reason))
-            for row in rows:
-                row.failures[number] = f"ValueError: {reason}"
-        else:
-            columns.append(
-                scoring.path(settings.X, settings.y, tested, part, settings.coding, present, pooled=folds.leave_one_out)
-            )
+        columns = [_score_split(i, rows, part, settings, scoring) for i, part in enumerate(values)]
     seconds = time.perf_counter() - start
-    names = list(dict.fromkeys(name for column in columns for name in column))
+    names = list(dict.fromkeys(name for column in columns for name in column)) or list(scoring.metrics)
     for k, row in enumerate(rows):
         row.score_seconds = seconds / len(rows)
         row.test = {n: np.array([c[n][k] if n in c else scoring.error_score for c in columns]) for n in names}
 
 
-def _pooled_classes(values: np.ndarray, settings: Settings) -> np.ndarray | None:
-    """The classes of pooled leave-one-out values (entries, n, c).
+def _score_split(
+    number: int, rows: list[Row], values: np.ndarray, settings: Settings, scoring: Scoring
+) -> dict[str, np.ndarray]:
+    """Scores of one split; none where it cannot be trained on."""
+    present = settings.present[number]
+    if present is not None and len(present) < 2:
+        _fail_single_class(rows, present, [number], settings)
+        return {}
+    return scoring.path(settings.tested(number, settings.folds.folds[number].test), values, settings.coding)
 
-    A row whose class nobody else has cannot be predicted as that: its column is made the smallest. If one
-    class remains to train on, there is no model, and that class is returned.
+
+def _score_pooled(rows: list[Row], values: np.ndarray, settings: Settings, scoring: Scoring) -> dict[str, np.ndarray]:
+    """Leave-one-out scores of all rows at once, from values (entries, n, c).
+
+    A row whose class nobody else has cannot be predicted as that: its column is made the smallest.
     """
     classes = settings.coding.classes
-    for fold, present in zip(settings.folds, settings.present):
+    for number, (fold, present) in enumerate(zip(settings.folds, settings.present)):
         if present is None or classes is None:
             continue
         if len(present) < 2:
-            return present
-        absent = ~np.isin(classes, present)
-        values[:, fold.test[0], absent] = np.finfo(np.float64).min
-    return None
+            _fail_single_class(rows, present, [number], settings)
+            return {}
+        values[:, fold.test[0], ~np.isin(classes, present)] = np.finfo(np.float64).min
+    everything = np.arange(settings.folds.n)
+    tested = Tested(settings.X, settings.y, settings.labels, everything, pooled=True)
+    return scoring.path(tested, values, settings.coding)
+
+
+def _fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], settings: Settings) -> None:
+    reason = f"ValueError: the training rows have one class only: {present.tolist()}"
+    if settings.raise_errors:
+        raise ValueError(reason)
+    for row in rows:
+        row.fail(reason, splits)
 
 
 class _TrainScores:
@@ -222,17 +265,16 @@ class _TrainScores:
             if positions[-1] != len(self.ridges) - 1:  # ridges are reported in order
                 return
             values = self.pending.pop(fold)
-        settings, scoring = self.settings, self.scoring
-        present = settings.present[fold]
-        values = _of_candidates(self.path, self.ridges, values)
-        if present is not None and len(present) < 2:
-            scores = scoring.failed(len(values), "the training rows have one class only")
-        else:
-            train = settings.folds.folds[fold].train
-            scores = scoring.path(settings.X, settings.y, train, values, settings.coding, present)
-        for name, column in scores.items():
-            shape = (len(column), len(settings.folds))
-            self.scores.setdefault(name, np.full(shape, np.nan))[:, fold] = column
+        present = self.settings.present[fold]
+        values = _of_candidates(self.path.entries, self.ridges, values)
+        good = np.isfinite(values).all(axis=(1, 2))  # a singular candidate is retrained
+        if (present is not None and len(present) < 2) or not good.any():
+            return
+        tested = self.settings.tested(fold, self.settings.folds.folds[fold].train)
+        for name, column in self.scoring.path(tested, values[good], self.settings.coding).items():
+            shape = (len(values), len(self.settings.folds))
+            missing = np.nan if self.scoring.error_score == "raise" else self.scoring.error_score
+            self.scores.setdefault(name, np.full(shape, missing, dtype=float))[good, fold] = column
 
     def write(self, rows: list[Row]) -> None:
         """Give each row its scores; leave-one-out gets their mean."""

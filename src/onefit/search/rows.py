@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 from scipy import sparse
 
 
 def take_rows(data, rows):
     """The given rows of an array, sparse matrix, pandas or polars object, or list."""
-    if data is None or isinstance(data, numbers.Number | str):  # metadata that is not one value per row
-        return data
+    if data is None:
+        return None
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     if sparse.issparse(data):
@@ -21,8 +19,16 @@ def take_rows(data, rows):
     return [data[i] for i in rows]
 
 
-def take_block(estimator_is_pairwise, data, rows, columns):
+def take_metadata(value, rows, n):
+    """The rows of metadata that has one value for each of n rows; anything else unchanged, as scikit-learn."""
+    if isinstance(value, dict | str) or not (hasattr(value, "shape") or hasattr(value, "__len__")):
+        return value
+    length = value.shape[0] if getattr(value, "shape", None) else len(value) if hasattr(value, "__len__") else None
+    return take_rows(value, rows) if length == n else value
+
+
+def take_block(pairwise, data, rows, columns):
     """``data[rows]``, or ``data[rows][:, columns]`` if the data are a precomputed Gram matrix."""
-    if estimator_is_pairwise:
+    if pairwise:
         return np.asarray(data)[np.ix_(rows, columns)]
     return take_rows(data, rows)

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .rows import take_rows
+from .rows import take_block, take_metadata, take_rows
 from .stand_in import StandInClassifier, StandInRegressor
 from .twins import TWINS
 
@@ -33,17 +33,30 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Tested:
+    """The rows of one score: the data as the user gave them, and which classes were trained on."""
+
+    X: Any
+    y: Any
+    labels: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray | None = None  # training rows, where X is a precomputed Gram matrix
+    present: np.ndarray | None = None
+    pooled: bool = False
+
+
+@dataclass
 class Scoring:
     """All scorers of a search.
 
     ``metrics`` maps names to Metric; a single metric is called "score". A callable ``scoring`` may return a
-    dict: its metrics are known only after the first call.
+    dict: then it is several metrics, which is known only after the first call.
     """
 
     metrics: dict[str, Metric]
-    multimetric: bool
-    from_callable: bool = False
+    named: bool  # several scorers by name, as opposed to one
     error_score: Any = np.nan
+    multimetric: bool = False
 
     @classmethod
     def build(cls, estimator, scoring, error_score, params_of=None) -> Scoring:
@@ -53,68 +66,62 @@ class Scoring:
         if scoring is None or isinstance(scoring, str) or callable(scoring):
             scorer = scoring if callable(scoring) else check_scoring(estimator, scoring)
             metrics = {"score": Metric(scorer, _twin(estimator, scoring), params_of("score", scorer))}
-            return cls(metrics, False, callable(scoring), error_score)
+            return cls(metrics, False, error_score)
         names = scoring if isinstance(scoring, dict) else {name: name for name in scoring}
         metrics = {}
         for name, what in names.items():
             scorer = check_scoring(estimator, what)
             metrics[name] = Metric(scorer, _twin(estimator, what), params_of(name, scorer))
-        return cls(metrics, True, False, error_score)
+        return cls(metrics, True, error_score, multimetric=True)
 
     @property
     def scorers(self):
         """What scikit-learn stores as ``scorer_``."""
-        if self.multimetric:
+        if self.named:
             return {name: metric.scorer for name, metric in self.metrics.items()}
         return self.metrics["score"].scorer
 
-    def failed(self, length, reason):
-        """The scores of a path on a split that could not be trained on."""
-        if self.error_score == "raise":
-            raise ValueError(reason)
-        return {name: np.full(length, self.error_score, dtype=float) for name in self.metrics}
+    def path(self, tested: Tested, values, coding) -> dict[str, np.ndarray]:
+        """Scores of L candidates from their decision values (L, l, c): {name: (L,)}.
 
-    def path(self, X, y, rows, values, coding, present, pooled=False):
-        """Scores of L candidates on one split: {name: (L,)}.
-
-        ``values`` (L, l, c) are the decision values of ``rows``; ``present`` the classes trained on.
         Pooled leave-one-out scores do not weigh the rows: a fold of one row is not weighed either.
         """
-        decision = coding.decision(values, present)
-        known = coding.predict(decision, present)
+        decision = coding.decision(values, tested.present)
+        known = coding.predict(decision, tested.present)
         scores: dict[str, Any] = {}
         for name, metric in self.metrics.items():
-            params = {} if pooled else {key: take_rows(value, rows) for key, value in metric.params.items()}
-            if metric.twin is not None and len(rows) > 1 and _plain(params):
-                scores[name] = _with_twin(metric.twin, y[rows], known, coding, params.get("sample_weight"))
+            n = len(tested.labels)
+            params = {} if tested.pooled else _rows_of(metric.params, tested.rows, n)
+            if metric.twin is not None and len(tested.rows) > 1 and _plain(params):
+                labels = tested.labels[tested.rows]
+                scores[name] = _with_twin(metric.twin, labels, known, coding, params.get("sample_weight"))
                 continue
-            X_rows, y_rows = take_rows(X, rows), y[rows]
-            called = [
-                self._call(metric.scorer, X_rows, y_rows, params, d, p, coding, present)
-                for d, p in zip(decision, known)
-            ]
-            if any(isinstance(score, dict) for score in called):
-                names = next(score for score in called if isinstance(score, dict))
-                for key in names:
-                    scores[key] = np.array(
-                        [s[key] if isinstance(s, dict) else self.error_score for s in called], dtype=float
-                    )
-            else:
-                scores[name] = np.array(called, dtype=float)
+            called = [self._call(metric.scorer, tested, params, d, p, coding) for d, p in zip(decision, known)]
+            scores.update(self._collect(name, called))
         return scores
 
-    def _call(self, scorer, X, y, params, decision, prediction, coding, present):
-        if coding.classes is None:
-            model = StandInRegressor(decision, prediction)
-        else:
-            model = StandInClassifier(decision, prediction, coding.classes if present is None else present)
+    def _collect(self, name: str, called: list) -> dict[str, np.ndarray]:
+        """Scores of one scorer, which may have returned dicts."""
+        example = next((score for score in called if isinstance(score, dict)), None)
+        if example is None:
+            return {name: np.array(called, dtype=float)}
+        self.multimetric = True
+        return {
+            key: np.array([s[key] if isinstance(s, dict) else self.error_score for s in called], dtype=float)
+            for key in example
+        }
+
+    def _call(self, scorer, tested: Tested, params, decision, prediction, coding):
+        X = take_block(tested.columns is not None, tested.X, tested.rows, tested.columns)
+        y = take_rows(tested.y, tested.rows)
+        kind = StandInRegressor if coding.classes is None else StandInClassifier
+        classes = coding.classes if tested.present is None else tested.present
+        model = kind(X, decision, prediction, classes)
         try:
             score = scorer(model, X, y, **params)
         except Exception as error:
             if model.asked:
-                raise NeedsRetrainingError(
-                    f"the scorer {scorer} needs {', '.join(sorted(model.asked))} of a trained model"
-                ) from error
+                raise _needs_retraining(scorer, model) from error
             if self.error_score == "raise":
                 raise
             warnings.warn(
@@ -124,7 +131,18 @@ class Scoring:
                 stacklevel=2,
             )
             return self.error_score
+        # scikit-learn's scorers look which response methods there are; other callables get what they ask for
+        if model.asked and not hasattr(scorer, "get_metadata_routing"):
+            raise _needs_retraining(scorer, model)
         return _checked(score, scorer)
+
+
+def _needs_retraining(scorer, model) -> NeedsRetrainingError:
+    return NeedsRetrainingError(f"the scorer {scorer} needs {', '.join(sorted(model.asked))} of a trained model")
+
+
+def _rows_of(params, rows, n):
+    return {key: take_metadata(value, rows, n) for key, value in params.items()}
 
 
 def _twin(estimator, scoring):
@@ -140,13 +158,13 @@ def _twin(estimator, scoring):
 def _plain(params) -> bool:
     """Nothing but sample weights, and some of those positive: what a twin takes."""
     weights = params.get("sample_weight")
-    return set(params) <= {"sample_weight"} and (weights is None or (np.ndim(weights) == 1 and bool(np.any(weights))))
+    return set(params) <= {"sample_weight"} and (weights is None or bool(np.any(np.asarray(weights) > 0)))
 
 
 def _with_twin(twin, y, known, coding, weights):
     if coding.classes is None and coding.flat:
         y, known = y[:, None], known[..., None]
-    return twin(y, known, weights)
+    return twin(y, known, None if weights is None else np.asarray(weights))
 
 
 def _checked(score, scorer):

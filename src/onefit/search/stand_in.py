@@ -6,11 +6,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
 class _StandIn(BaseEstimator):
-    """Remembers what it was asked for and could not answer: that needs a retrained model."""
+    """Knows the values of the very rows that it is handed with, and remembers what else it was asked for."""
 
-    def __init__(self, decision=None, prediction=None):
+    def __init__(self, rows=None, decision=None, prediction=None, classes=None):
+        self.rows = rows
         self.decision = decision
         self.prediction = prediction
+        self.classes = classes
         self.asked = set()
 
     def __sklearn_is_fitted__(self):
@@ -21,16 +23,24 @@ class _StandIn(BaseEstimator):
             self.asked.add(name)
         raise AttributeError(f"out-of-fold values have no attribute {name!r}")
 
+    def __getitem__(self, key):
+        self.asked.add(f"step {key!r}")
+        raise TypeError("out-of-fold values are no Pipeline")
+
+    def get_params(self, deep=True):
+        """Parameters are those of the estimator, which is not here."""
+        self.asked.add("get_params")
+        raise AttributeError("out-of-fold values have no parameters")
+
     def predict(self, X):
         """The known predictions of the rows X."""
         return self._known(X, self.prediction)
 
     def _known(self, X, values):
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n != len(values):
+        if X is not self.rows:
             self.asked.add("predictions for other rows")
-            raise ValueError(f"out-of-fold values are known for {len(values)} rows, not for {n}")
-        return values
+            raise ValueError("out-of-fold values are known for the tested rows only")
+        return values.copy()
 
 
 class StandInRegressor(RegressorMixin, _StandIn):
@@ -40,10 +50,10 @@ class StandInRegressor(RegressorMixin, _StandIn):
 class StandInClassifier(ClassifierMixin, _StandIn):
     """Knows ``decision_function`` and ``predict``."""
 
-    def __init__(self, decision=None, prediction=None, classes=None):
-        super().__init__(decision, prediction)
-        self.classes = classes
-        self.classes_ = classes
+    @property
+    def classes_(self):
+        """The classes that were trained on."""
+        return self.classes
 
     def decision_function(self, X):
         """The known decision values of the rows X."""

@@ -6,16 +6,19 @@ A Pipeline's transformers learn from the training rows, so every fold has inputs
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 
-from ..core import Folds, Ledger, Problem
-from .rows import take_rows
+from ..core import Fold, Folds, Ledger, Problem
+from ..core.machine import NotUnderstoodError
+from .rows import take_metadata, take_rows
 
 
 @dataclass(frozen=True)
@@ -28,63 +31,97 @@ class View:
 
 @dataclass(frozen=True)
 class Views:
-    """One view of all folds, or one view per fold. ``frozen`` says that transformers saw the test rows."""
+    """One view of all folds, or (``per_fold``) one view for each."""
 
     views: Sequence[View]
-    n_features: int
-    frozen: bool = False
-
-    @property
-    def per_fold(self) -> bool:
-        """True if each fold has inputs of its own."""
-        return len(self.views) > 1 or len(self.views[0].problem.folds) != self.n_folds
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds over all views."""
-        return sum(len(view.problem.folds) for view in self.views)
+    per_fold: bool
 
 
-def plain_view(X, folds: Folds, ledger: Ledger) -> Views:
-    """All folds on the same inputs."""
-    X = _checked(X)
-    return Views([View(Problem(X, folds, ledger), np.arange(folds.n))], X.shape[1])
+@dataclass
+class ViewSource:
+    """Makes the views when they are first asked for, and can forget them: transformers cost work and memory.
 
-
-def transformed_views(transformers, X, y, folds: Folds, ledger: Ledger, *, shared: bool, fit_params) -> Views:
-    """Inputs behind a Pipeline's transformers, learned from each fold's training rows or once from all rows.
-
-    ``fit_params`` are full-length metadata for the transformers' ``fit_transform``.
+    ``transformers`` is None or a Pipeline; ``fit_params`` its full-length metadata; ``check_train`` asks
+    that training rows look the same to ``fit_transform`` and ``transform``, as train scores need.
     """
-    if shared:
-        refuse_supervised(transformers)
-        Xt = clone(transformers).fit_transform(X, y, **fit_params)
-        plain = plain_view(Xt, folds, ledger)
-        return Views(plain.views, plain.n_features, frozen=True)
-    views = []
-    for fold in folds:
-        model = clone(transformers)
-        params = {key: take_rows(value, fold.train) for key, value in fit_params.items()}
-        trained = model.fit_transform(take_rows(X, fold.train), take_rows(y, fold.train), **params)
-        tested = model.transform(take_rows(X, fold.test))
-        m, n = len(fold.train), len(fold.train) + len(fold.test)
+
+    X: Any
+    y: Any
+    folds: Folds
+    ledger: Ledger
+    transformers: Any = None
+    shared: bool = False
+    fit_params: dict[str, Any] = field(default_factory=dict)
+    check_train: bool = False
+    keep_bases: bool = True
+    _views: Views | None = field(default=None, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    @property
+    def frozen(self) -> bool:
+        """True if transformers see the test rows."""
+        return self.transformers is not None and self.shared
+
+    @property
+    def n_views(self) -> int:
+        """How many views there are going to be."""
+        return 1 if self.transformers is None or self.shared else len(self.folds)
+
+    def views(self) -> Views:
+        """The views; whatever a transformer raises is raised here."""
+        with self._lock:
+            if self._views is None:
+                self._views = self._make()
+                for view in self._views.views:
+                    view.problem.keep_bases = self.keep_bases
+            return self._views
+
+    def forget(self) -> None:
+        """Free the views and their base matrices."""
+        self._views = None
+
+    def _make(self) -> Views:
+        if self.transformers is None:
+            return self._one(self.X)
+        if self.shared:
+            return self._one(self._transformed_without_y())
+        return Views([self._of_fold(fold) for fold in self.folds], per_fold=True)
+
+    def _one(self, X: Any) -> Views:
+        problem = Problem(checked_rows(X), self.folds, self.ledger)
+        return Views([View(problem, np.arange(self.folds.n))], per_fold=False)
+
+    def _transformed_without_y(self) -> Any:
+        """Transformers that need y would leak the test rows' labels: they are not given any."""
+        try:
+            return clone(self.transformers).fit_transform(self.X, **self.fit_params)
+        except Exception as error:
+            raise SupervisedError(
+                f'preprocessing="shared" is refused for {self.transformers}: it cannot be fitted without y, whose '
+                f'test rows would leak. Use preprocessing="per_fold". ({type(error).__name__}: {error})'
+            ) from error
+
+    def _of_fold(self, fold: Fold) -> View:
+        model = clone(self.transformers)
+        train = fold.train
+        params = {key: take_metadata(value, train, self.folds.n) for key, value in self.fit_params.items()}
+        X_train = take_rows(self.X, train)
+        trained = model.fit_transform(X_train, take_rows(self.y, train), **params)
+        if self.check_train and not _same(trained, model.transform(X_train)):
+            raise NotUnderstoodError("train scores: a transformer's fit_transform differs from its transform")
+        tested = model.transform(take_rows(self.X, fold.test))
+        m, n = len(train), len(train) + len(fold.test)
         one = Folds.from_splits([(np.arange(m), np.arange(m, n))], n)
-        rows = np.concatenate([fold.train, fold.test])
-        views.append(View(Problem(_checked(_stack(trained, tested)), one, ledger), rows))
-    return Views(views, views[0].problem.X.shape[1])
+        rows = np.concatenate([train, fold.test])
+        return View(Problem(checked_rows(_stack(trained, tested)), one, self.ledger), rows)
 
 
-def refuse_supervised(transformers) -> None:
-    """Transformers that use y must not see the test rows' labels."""
-    for name, step in transformers.steps:
-        if step is not None and step != "passthrough" and get_tags(step).target_tags.required:
-            raise ValueError(
-                f'preprocessing="shared" is refused for the step {name!r} ({step}): it uses y, so the labels of '
-                'the test rows would leak. Use preprocessing="per_fold".'
-            )
+class SupervisedError(ValueError):
+    """Transformers that use y were asked to see all rows."""
 
 
-def _checked(X):
+def checked_rows(X: Any) -> Any:
+    """X as a float64 array or CSR matrix without missing values."""
     return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
 
 
@@ -92,3 +129,10 @@ def _stack(first, second):
     if sparse.issparse(first):
         return sparse.vstack([first, second], format="csr")
     return np.vstack([np.asarray(first), np.asarray(second)])
+
+
+def _same(first, second) -> bool:
+    if hasattr(first, "toarray"):
+        return first.shape == second.shape and abs(first - second).max() <= 1e-10 * abs(first).max()
+    first, second = np.asarray(first), np.asarray(second)
+    return first.shape == second.shape and bool(np.allclose(first, second, rtol=1e-10, atol=1e-12))

@@ -1,0 +1,147 @@
+"""One evaluation of all candidates of a search: what is planned, what has finished."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags
+
+from ..core import Exactness
+from ..search.evaluate import Row
+from ..search.results import build_table
+from ..search.run import check_memory, order_tasks, run_tasks
+from ..search.scoring import NeedsRetrainingError
+from .preparation import Preparation, warn_retraining
+from .retrain import retrain_row
+
+
+class SearchRun:
+    """Candidates in, one row each out; rows that are finished survive an interruption."""
+
+    def __init__(self, search, X, y, folds, routed, scoring, criterion, context):
+        self.search, self.X, self.y, self.folds = search, X, y, folds
+        self.routed, self.scoring, self.criterion, self.context = routed, scoring, criterion, context
+        self.candidates = list(ParameterGrid(search.param_grid))
+        if not self.candidates:
+            raise ValueError("param_grid holds no candidate.")
+        self.rows: dict[int, Row] = {}
+        self.preparation = Preparation(
+            search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score
+        )
+        self.ledger = self.preparation.ledger
+
+    def evaluate(self):
+        """Fill ``rows``, kernel by kernel, then what has to be retrained."""
+        search = self.search
+        self.plan = self.preparation.plan(self.candidates)
+        tasks = order_tasks(self.plan.tasks)
+        check_memory(tasks, search.n_jobs, search.memory_budget)
+        self._refuse_scaled_retraining(self.plan.retrain)
+        warn_retraining(self.plan.retrain, len(self.candidates), depth=5)
+        self._announce(tasks)
+        self.planned = len(tasks) + len(self.plan.retrain)
+        self.progress = self.context.subcontext(
+            task_name="search", max_subtasks=self.planned, sequential_subtasks=False
+        ).call_on_fit_task_begin(estimator=search)
+        if tasks:
+            self._run_kernels(tasks)
+        self._retrain_rest(len(tasks))
+        self.progress.call_on_fit_task_end(estimator=search)
+
+    def _run_kernels(self, tasks):
+        search, before = self.search, len(self.plan.retrain)
+        self.settings = self.preparation.settings(
+            self.scoring,
+            order=self.criterion.order,
+            scale_penalty=search.scale_penalty or getattr(self.criterion, "scale_penalty", False),
+            return_train_score=search.return_train_score,
+            pairwise=get_tags(search.estimator).input_tags.pairwise,
+            raise_errors=search.error_score == "raise",
+        )
+        new: dict[int, str] = {}
+        try:
+            finished = run_tasks(tasks, self.settings, n_jobs=search.n_jobs, pre_dispatch=search.pre_dispatch)
+            for number, rows in finished:
+                self._tick("kernel-evaluation", number)
+                new.update({row.candidate: row.retrain for row in rows if row.retrain})
+                self.rows.update({row.candidate: row for row in rows if not row.retrain})
+                if search.verbose > 1:
+                    print(f"[onefit] {tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished")
+        except NeedsRetrainingError as reason:
+            new = {i: str(reason) for task in tasks for i in task.candidates if i not in self.rows}
+        self._refuse_scaled_retraining(new)
+        warn_retraining(new, len(self.candidates), depth=6)
+        self.plan.retrain.update(new)
+        assert len(self.plan.retrain) == before + len(new)
+
+    def _retrain_rest(self, first_step):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for step, (number, reason) in enumerate(sorted(self.plan.retrain.items())):
+                row = retrain_row(
+                    self.search, number, self.candidates[number], self.X, self.y, self.folds,
+                    self.routed.retraining, reason,
+                )  # fmt: skip
+                self.rows[number] = row
+                self.scoring.multimetric = self.scoring.multimetric or (bool(row.test) and list(row.test) != ["score"])
+                self.ledger.add("fit", len(self.folds), row.fit_seconds)
+                self._tick("retraining", first_step + step)
+        for text, category in dict.fromkeys((str(w.message), w.category) for w in caught):
+            if "non-finite" not in text:  # said once, of the whole table
+                warnings.warn(text, category, stacklevel=5)
+
+    def _refuse_scaled_retraining(self, reasons):
+        """GridSearchCV trains with the parameters as they are: it cannot scale the penalty."""
+        if reasons and self.search.scale_penalty:
+            raise ValueError(
+                f"scale_penalty=True is not available for candidates that have to be retrained: "
+                f"{next(iter(reasons.values()))}."
+            )
+
+    def _announce(self, tasks):
+        if self.search.verbose > 0:
+            print(
+                f"[onefit] {len(self.candidates)} candidates on {len(self.folds)} folds: {len(tasks)} kernels, "
+                f"{len(self.plan.retrain)} candidates to retrain"
+            )
+            if self.plan.same_as:
+                n_same = len(self.plan.same_as)
+                print(f"[onefit] {n_same} candidates repeat others (parameters without effect): evaluated once")
+
+    def _tick(self, name, number):
+        if number >= self.planned:  # retrained although it was not planned: progress cannot show more than all
+            return
+        step = self.progress.subcontext(task_name=name, task_id=number)
+        step.call_on_fit_task_begin(estimator=self.search)
+        step.call_on_fit_task_end(estimator=self.search)
+
+    def finished(self):
+        """One row per candidate, repeated ones copied from those they repeat."""
+        for number, source in self.plan.same_as.items():
+            if source in self.rows and number not in self.rows:
+                original = self.rows[source]
+                self.rows[number] = Row(
+                    number, original.test, original.train, original.exactness, original.error_bound,
+                    f"same as candidate {source}", failures=original.failures, values=original.values,
+                )  # fmt: skip
+        self._fill_failed()
+        return [self.rows[number] for number in sorted(self.rows)]
+
+    def _fill_failed(self):
+        """Candidates that could not be trained at all get ``error_score`` in every metric and split."""
+        scored = next((row for row in self.rows.values() if row.test), None)
+        missing = np.nan if self.search.error_score == "raise" else self.search.error_score
+        for row in self.rows.values():
+            if scored is not None and row.exactness == Exactness.FAILED:
+                for mine, theirs in ((row.test, scored.test), (row.train, scored.train)):
+                    for name, scores in theirs.items():
+                        mine.setdefault(name, np.full(len(scores), missing, dtype=float))
+
+    def keep_finished(self):
+        """After Ctrl-C: the table of the candidates that were finished, and nothing else."""
+        if hasattr(self, "plan") and (rows := [row for row in self.finished() if row.test]):
+            self.search.cv_results_ = build_table(
+                [self.candidates[row.candidate] for row in rows], rows, self.search.return_train_score
+            )
