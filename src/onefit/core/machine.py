@@ -50,9 +50,13 @@ class Learner(Protocol):
         *,
         scale_penalty: bool = False,
         order: float = np.inf,
+        resolve_small: bool = True,
         on_train: OnTrain | None = None,
     ) -> HeldOut:
-        """Out-of-fold values for every ridge and split."""
+        """Out-of-fold values for every ridge and split.
+
+        ``resolve_small`` asks for the digits, signs and ranks of values below the rounding of the targets.
+        """
 
     def __hash__(self) -> int: ...
 

@@ -42,12 +42,14 @@ class SquareLoss:
         *,
         scale_penalty: bool = False,
         order: float = np.inf,
+        resolve_small: bool = True,
         on_train: OnTrain | None = None,
     ) -> HeldOut:
         """Out-of-fold values for every ridge and split.
 
         ``order`` of the influence-function series; infinity is exact. ``scale_penalty`` multiplies the
-        ridge by the share of rows that a split trains on (a penalty on the mean loss).
+        ridge by the share of rows that a split trains on (a penalty on the mean loss). ``resolve_small=False``
+        replaces values that are below the rounding of the targets by what a machine without neighbours predicts.
 
         Cost: one factorisation for all ridges and splits (see ``linalg.cost``), then O(Σ l_i² n) a ridge,
         leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one.
@@ -68,10 +70,11 @@ class SquareLoss:
         with problem.ledger.record("heldout"):
             if route == "per_fold":
                 return self._fold_by_fold(ws, targets, ridges, scale_penalty, on_train)
+            fit = _OneFit(self, ws, targets, ridges, scale_penalty, order, resolve_small, on_train)
             try:
-                return _OneFit(self, ws, targets, ridges, scale_penalty, order, on_train).run(route)
+                return fit.run(route)
             except NotPositiveDefiniteError:
-                return _OneFit(self, ws, targets, ridges, scale_penalty, order, on_train).run("spectrum")
+                return fit.run("spectrum")
 
     def _fold_by_fold(
         self, ws: Workspace, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None
@@ -113,6 +116,7 @@ class _OneFit:
     ridges: Array
     scale_penalty: bool
     order: float
+    resolve_small: bool
     on_train: OnTrain | None
 
     def run(self, route: str) -> HeldOut:
@@ -192,11 +196,14 @@ class _OneFit:
         w = np.ones((len(Y), 1)) if weights is None else weights[:, None]
         centre = ((w * Y).sum(axis=0) - w * Y) / (w.sum() - w) if self.learner.bias else 0.0
         lost = small_values.lost_values(values, Y, centre)
-        for fold in self.ws.problem.folds if lost.any() else ():
-            row = fold.removed
-            if lost[:, row].any():
-                repaired = self._from_others(inverse, dual, fold, residuals[:, row], row)
-                values[:, row] = np.where(lost[:, row, None], repaired, values[:, row])
+        if not self.resolve_small:
+            return np.asarray(np.where(lost[:, :, None], centre, values))
+        every = np.flatnonzero(lost.any(axis=0))
+        step = max(1, len(Y) // (4 * len(values)))  # columns of G: no more than n²/4 numbers at a time
+        for start in range(0, len(every), step):
+            rows = every[start : start + step]
+            repaired = small_values.single_values(self.ws, rows, inverse, dual, residuals, Y, weights, self._coupling())
+            values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
         return values
 
     def _without_rounding(
@@ -210,7 +217,7 @@ class _OneFit:
         rows = np.flatnonzero(lost.any(axis=0))
         if len(rows):
             repaired = np.broadcast_to(centre, values[:, rows].shape)
-            if exact:
+            if exact and self.resolve_small:
                 repaired = self._from_others(inverse, dual, fold, residuals, fold.removed[rows])
             values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
         return values

@@ -173,7 +173,11 @@ def _of_candidates(entries: list[Entry], ridges: np.ndarray, part: np.ndarray) -
 
 def _heldout(views, workspaces, path, ridges, settings, train) -> HeldOut:
     """Out-of-fold values over all views: what the learner says of each, put together."""
-    options = {"scale_penalty": settings.scale_penalty, "order": settings.order}
+    options = {
+        "scale_penalty": settings.scale_penalty,
+        "order": settings.order,
+        "resolve_small": settings.scoring is None or not settings.scoring.averages_errors,
+    }
     if not views.per_fold:
         report = None if train is None else train.add
         return path.learner.heldout(workspaces[0], path.targets, ridges, on_train=report, **options)

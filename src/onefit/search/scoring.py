@@ -75,6 +75,11 @@ class Scoring:
         return cls(metrics, True, error_score, multimetric=True)
 
     @property
+    def averages_errors(self) -> bool:
+        """True if every metric is a mean of errors, blind to signs and ranks of very small values."""
+        return all(metric.twin not in (None, TWINS["accuracy"]) for metric in self.metrics.values())
+
+    @property
     def scorers(self):
         """What scikit-learn stores as ``scorer_``."""
         if self.named:
