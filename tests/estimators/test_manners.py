@@ -78,6 +78,15 @@ def test_leave_one_out_of_a_class_with_one_row(three_classes):
     np.testing.assert_allclose(fast.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"])
 
 
+def test_out_of_fold_values_of_a_class_with_one_row(three_classes):
+    X, y = three_classes
+    keep = np.r_[np.flatnonzero(y != "cat"), np.flatnonzero(y == "cat")[:1]]
+    kept = KernelSearchCV(LSSVC(), GRID, cv=LeaveOneOut()).fit(X[keep], y[keep])
+    again = KernelSearchCV(LSSVC(), GRID, cv=LeaveOneOut(), refit=lambda _: kept.best_index_).fit(X[keep], y[keep])
+    np.testing.assert_array_equal(kept.oof_decision_, again.oof_decision_)
+    assert kept.oof_decision_[-1, 2] == np.finfo(float).min
+
+
 def test_out_of_fold_values_of_the_best(regression, three_classes):
     X, y = regression
     search = KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=5).fit(X, y)

@@ -238,3 +238,14 @@ def test_singular_weighted_least_squares_is_weighted():
     design = np.column_stack([X, np.ones(30)]) * np.sqrt(weights)[:, None]
     coefficients = np.linalg.lstsq(design, y * np.sqrt(weights))[0]
     np.testing.assert_allclose(model.predict(X), np.column_stack([X, np.ones(30)]) @ coefficients, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are never tested")
+def test_the_penalty_follows_all_rows_behind_transformers_too(regression):
+    X, y = regression
+    pipe = make_pipeline(FunctionTransformer(), LSSVR())
+    cv = ShuffleSplit(1, test_size=0.2, train_size=0.5, random_state=0)
+    values = [cross_val_decision(model, X, y, cv=cv, scale_penalty=True) for model in (pipe, LSSVR())]
+    np.testing.assert_allclose(*values, atol=1e-10)
+    retrained = cross_val_decision(pipe, X, y, cv=cv, scale_penalty=True, method="retrain")
+    np.testing.assert_allclose(values[0], retrained, atol=1e-10)

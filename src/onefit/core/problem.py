@@ -23,13 +23,15 @@ Rows = NDArray[np.intp]
 class Problem:
     """Rows X, folds, and base matrices computed at most once.
 
-    ``keep_bases=False`` computes a base anew for each kernel that asks, for when memory is short.
+    ``keep_bases=False`` computes a base anew whenever one is asked for, for when memory is short.
+    ``total`` is the number of rows of the full data, if these are only those of one fold.
     """
 
     X: Any
     folds: Folds
     ledger: Ledger = field(default_factory=Ledger)
     keep_bases: bool = True
+    total: int | None = None
     _bases: dict[Base, Array] = field(default_factory=dict, repr=False)
     _smallest: dict[Base, float] = field(default_factory=dict, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)

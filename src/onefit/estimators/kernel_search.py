@@ -53,8 +53,9 @@ class KernelSearchCV(GridSearchCV):
     ----------
     cv_results_ : dict
         GridSearchCV's table and the columns ``exactness`` (exact, approximate, retrained, failed),
-        ``error_bound`` (of a held-out value), ``status`` and ``seconds``. Leave-one-out has one pooled
-        score in ``split0_test_score`` instead of n split columns.
+        ``error_bound`` (of a held-out value), ``status`` and ``seconds``. Leave-one-out has one score in
+        ``split0_test_score`` instead of n split columns: pooled over all rows, or for a retrained candidate
+        the mean over the rows.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-fold decision values (regression: predictions) of the best candidate; NaN for rows never
         tested, the mean for rows tested more than once. If the best candidate was retrained this takes one
@@ -220,7 +221,7 @@ class KernelSearchCV(GridSearchCV):
             try:
                 parts, coding, present = decisions(
                     model, run.X, run.y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
-                    scale_penalty=self.scale_penalty, order=run.criterion.order,
+                    scale_penalty=run.scale_penalty, order=run.criterion.order,
                     retrain=row.exactness == Exactness.RETRAINED,
                 )  # fmt: skip
             except Exception:  # an extra must not cost a finished search: not every estimator has such values

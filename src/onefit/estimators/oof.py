@@ -17,7 +17,7 @@ def assemble(parts, folds: Folds, coding: Coding, present, *, warn: bool = True)
     A class that a split's training rows do not have gets the smallest number, as in scikit-learn.
     """
     if folds.leave_one_out and len(parts) == 1:
-        return coding.decision(parts[0])
+        parts = [parts[0][fold.test] for fold in folds]  # they are pooled, in the order of the rows
     width = max(_columns(part, coding) for part in parts)
     total, times = np.zeros((folds.n, width)), np.zeros(folds.n)
     for fold, part, classes in zip(folds, parts, present):

@@ -31,6 +31,7 @@ class SearchRun:
             search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score
         )
         self.ledger = self.preparation.ledger
+        self.scale_penalty = bool(search.scale_penalty or getattr(criterion, "scale_penalty", False))
 
     def evaluate(self):
         """Fill ``rows``, kernel by kernel, then what has to be retrained."""
@@ -55,7 +56,7 @@ class SearchRun:
         self.settings = self.preparation.settings(
             self.scoring,
             order=self.criterion.order,
-            scale_penalty=search.scale_penalty or getattr(self.criterion, "scale_penalty", False),
+            scale_penalty=self.scale_penalty,
             return_train_score=search.return_train_score,
             pairwise=get_tags(search.estimator).input_tags.pairwise,
             raise_errors=search.error_score == "raise",
@@ -94,7 +95,7 @@ class SearchRun:
 
     def _refuse_scaled_retraining(self, reasons):
         """GridSearchCV trains with the parameters as they are: it cannot scale the penalty."""
-        if reasons and self.search.scale_penalty:
+        if reasons and self.scale_penalty:
             raise ValueError(
                 f"scale_penalty=True is not available for candidates that have to be retrained: "
                 f"{next(iter(reasons.values()))}."

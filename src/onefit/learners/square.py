@@ -87,7 +87,7 @@ class SquareLoss:
             fitted = fit_path(
                 problem.gram(ws.kernel, fold.train),
                 targets.Y[fold.train],
-                ridges * _penalty_share(ws, fold, scale_penalty),
+                ridges * _penalty_share(ws, len(fold.train), scale_penalty),
                 weights=None if weights is None else weights[fold.train],
                 bias=self.bias,
                 positive=ws.kernel.positive,
@@ -162,7 +162,7 @@ class _OneFit:
             yield 1.0, numbers
             return
         for size in sorted(set(folds.training_sizes)):
-            yield size / folds.n, [i for i in numbers if folds.training_sizes[i] == size]
+            yield _penalty_share(self.ws, size, True), [i for i in numbers if folds.training_sizes[i] == size]
 
     def _fill(self, positions: NDArray[np.intp], inverse: heldout.Inverse, numbers: list[int]) -> None:
         """Write the out-of-fold values of some ridges and splits."""
@@ -267,5 +267,6 @@ class _OneFit:
         self.on_train(number, positions, fitted)
 
 
-def _penalty_share(ws: Workspace, fold: Fold, scale_penalty: bool) -> float:
-    return len(fold.train) / ws.n if scale_penalty else 1.0
+def _penalty_share(ws: Workspace, n_train: int, scale_penalty: bool) -> float:
+    """The factor on the ridge of a split: one, or the share of all rows that it trains on."""
+    return n_train / (ws.problem.total or ws.n) if scale_penalty else 1.0

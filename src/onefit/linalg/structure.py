@@ -15,8 +15,11 @@ from scipy.sparse import csgraph
 
 from .spectrum import EPS, Array, Spectrum, decompose
 
-LARGEST_SHARE = 1 / 8
-"""Only ranks (and sizes of components) up to this share of n are worth their own route."""
+LARGEST_RANK = 1 / 8
+"""Only ranks up to this share of n are worth their own route."""
+
+LARGEST_GROUPED = 1 / 2
+"""Only if at most this share of the points is in a component with others do components pay."""
 
 _PROBE = 32
 
@@ -33,7 +36,7 @@ def component_spectrum(K: Array) -> Spectrum | None:
     is decomposed by itself; points alone in theirs share the flat eigenvalue ``K_ii``.
 
     Returns None unless K has a constant diagonal, at most n other entries in a triangle, and the components of
-    two or more points hold at most n/8
+    two or more points hold at most n/2
     of them. The neglected entries perturb K by no more than ``n eps K_ii``, the ``error`` of the result.
 
     Cost: O(n²) to look, O(Σ m³) for components of m points.
@@ -48,7 +51,7 @@ def component_spectrum(K: Array) -> Spectrum | None:
         return None
     _, labels = csgraph.connected_components(edges, directed=False)
     grouped = np.flatnonzero(np.bincount(labels)[labels] > 1)
-    if len(grouped) > LARGEST_SHARE * n:
+    if len(grouped) > LARGEST_GROUPED * n:
         return None
     order = grouped[np.argsort(labels[grouped], kind="stable")]
     values, vectors = np.empty(len(order)), np.zeros((n, len(order)))
@@ -114,7 +117,7 @@ def low_rank_spectrum(K: Array, rank: float = np.inf) -> Spectrum | None:
 
     Cost: O(n r²) for rank r, and O(32² n) where K is of full rank.
     """
-    most = int(LARGEST_SHARE * len(K))
+    most = int(LARGEST_RANK * len(K))
     factor = _pivoted_cholesky(K, most, probe=rank > most)
     if factor is None:
         return None

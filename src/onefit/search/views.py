@@ -113,7 +113,8 @@ class ViewSource:
         m, n = len(train), len(train) + len(fold.test)
         one = Folds.from_splits([(np.arange(m), np.arange(m, n))], n)
         rows = np.concatenate([train, fold.test])
-        return View(Problem(checked_rows(_stack(trained, tested)), one, self.ledger), rows)
+        problem = Problem(checked_rows(_stack(trained, tested)), one, self.ledger, total=self.folds.n)
+        return View(problem, rows)
 
 
 class SupervisedError(ValueError):
