@@ -202,6 +202,13 @@ def test_weights_of_every_kind(regression):
         np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
 
 
+def test_one_weight_for_all_rows(regression):
+    """KernelRidge takes a number; scikit-learn's scorers do not, so every score is the error score."""
+    kwargs = {"cv": 3, "error_score": -1.0, "scoring": "neg_mean_squared_error"}
+    with pytest.warns(match="Scoring failed"):
+        assert_same_search(*both(KernelRidge(kernel="rbf"), ALPHAS, *regression, {"sample_weight": 2.0}, **kwargs))
+
+
 def test_splitters_that_insist_on_groups(regression):
     class Strict:
         def get_n_splits(self, X, y, groups):

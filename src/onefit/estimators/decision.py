@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
 from ..core import Folds
@@ -16,6 +17,7 @@ from ..search.run import check_memory, run_tasks
 from .oof import assemble
 from .preparation import Preparation, RetrainingWarning
 from .retrain import retrained_decisions
+from .routing import routing_enabled
 
 
 def cross_val_decision(
@@ -122,9 +124,12 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
                 "A split lacks a class, and the estimator has one decision value for each pair of classes."
             )
         part = np.zeros((len(value), 1 if len(classes) == 2 else len(classes)))
-        part[:, columns if value.ndim > 1 else [0]] = value.reshape(len(value), -1)
-        if value.ndim == 1 and len(classes) > 2:  # two of several classes: one column, negated for the other
+        if len(classes) == 2:
+            part[:, 0] = value
+        elif value.ndim == 1:  # two of several classes: one value, negated for the other
             part[:, columns] = np.column_stack([-value, value])
+        else:
+            part[:, columns] = value
         parts.append(part)
         present.append(None if len(found) == len(classes) else found)
     return parts, coding, present
@@ -137,5 +142,7 @@ def _refuse_single_class(present) -> None:
 
 
 def _weight_name(estimator) -> str:
-    """How the final estimator's weights are called in ``fit``."""
-    return f"{estimator.steps[-1][0]}__sample_weight" if hasattr(estimator, "steps") else "sample_weight"
+    """How the final estimator's weights are called in ``fit``; with metadata routing its steps ask for them."""
+    if isinstance(estimator, Pipeline) and not routing_enabled():
+        return f"{estimator.steps[-1][0]}__sample_weight"
+    return "sample_weight"

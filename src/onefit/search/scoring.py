@@ -162,8 +162,10 @@ def _twin(estimator, scoring):
 
 def _plain(params) -> bool:
     """Nothing but sample weights, and some of those positive: what a twin takes."""
+    if not set(params) <= {"sample_weight"}:
+        return False
     weights = params.get("sample_weight")
-    return set(params) <= {"sample_weight"} and (weights is None or bool(np.any(np.asarray(weights) > 0)))
+    return weights is None or (np.ndim(weights) == 1 and bool(np.any(np.asarray(weights) > 0)))
 
 
 def _with_twin(twin, y, known, coding, weights):
