@@ -23,6 +23,7 @@ def expected_failures(estimator):
     [
         LSSVC(),
         LSSVC(class_weight="balanced"),
+        LSSVC(fit_intercept=False),
         LSSVR(),
         LSSVR(kernel="linear", fit_intercept=False),
         KernelSearchCV(KernelRidge(), GRID, cv=2),

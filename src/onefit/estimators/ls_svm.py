@@ -119,6 +119,12 @@ class LSSVC(ClassifierMixin, _LeastSquaresMachine):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # Without a bias, values far from all training rows are near zero, whatever the class weights.
+        tags.classifier_tags.poor_score = not self.fit_intercept
+        return tags
+
     def fit(self, X, y, sample_weight=None):
         """Train on X (n_samples, n_features) and labels y (n_samples,)."""
         kernel = self._check_params()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from .lapack import invert_in_place
 from .spectrum import EPS, Array, Rows
 
 
@@ -83,14 +83,11 @@ def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
     n = len(K)
     if ridge <= EPS * float(np.linalg.norm(K)):
         raise NotPositiveDefiniteError(f"a ridge of {ridge} is below the rounding of K")
-    A = K.T.copy(order="F")
+    A = np.array(K, order="C")
     A.flat[:: n + 1] += ridge
-    factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1)
-    if not failed:
-        A, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
+    if not invert_in_place(A):
         raise NotPositiveDefiniteError(f"K + {ridge} I is not numerically positive definite")
-    _mirror_lower(A)
+    _mirror_upper(A)
     if null is not None:
         g = A @ null
         g /= np.sqrt(null @ g)
@@ -99,12 +96,12 @@ def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
     return DenseInverse(A, np.array([ridge]))
 
 
-def _mirror_lower(A: Array) -> None:
-    """Copy the lower triangle onto the upper one, a block of columns at a time."""
+def _mirror_upper(A: Array) -> None:
+    """Copy the upper triangle onto the lower one, a block of rows at a time."""
     n = len(A)
     for start in range(0, n, 256):
         stop = min(start + 256, n)
-        A[start:stop, stop:] = A[stop:, start:stop].T
+        A[stop:, start:stop] = A[start:stop, stop:].T
         corner = A[start:stop, start:stop]
-        upper = np.triu_indices(stop - start, 1)
-        corner[upper] = corner.T[upper]
+        lower = np.tril_indices(stop - start, -1)
+        corner[lower] = corner.T[lower]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+
+from .lapack import eigh_in_place
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -156,15 +157,16 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
 
     Cost: O(n³) by LAPACK's divide and conquer, in place with 2 n² doubles of work space.
     """
+    K = np.ascontiguousarray(K)
     magnitude = float(np.linalg.norm(K))
     coupling = None
     if null is None:
-        values, vectors = _eigh_in_place(K)
+        values, vectors = eigh_in_place(K)
     else:
         coupling = K @ null
         reflector = _reflector(null)
         _reflect_both_sides(K, reflector)
-        values, inner = _eigh_in_place(_drop_first(K))
+        values, inner = eigh_in_place(_drop_first(K))
         vectors = np.zeros((len(null), len(values)))
         vectors[1:] = inner
         del inner
@@ -176,12 +178,6 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
     # Folds gather rows, and rows are contiguous in C order.
     vectors = np.ascontiguousarray(vectors)
     return Spectrum(values, vectors, null=null, coupling=coupling, magnitude=magnitude)
-
-
-def _eigh_in_place(K: Array) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors; K is symmetric, so its transpose is the Fortran order LAPACK wants."""
-    values, vectors = linalg.eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
-    return values, vectors
 
 
 def _drop_first(K: Array) -> Array:
