@@ -52,7 +52,7 @@ class SearchRun:
         self.progress.call_on_fit_task_end(estimator=search)
 
     def _run_kernels(self, tasks):
-        search, before = self.search, len(self.plan.retrain)
+        search = self.search
         self.settings = self.preparation.settings(
             self.scoring,
             order=self.criterion.order,
@@ -75,7 +75,6 @@ class SearchRun:
         self._refuse_scaled_retraining(new)
         warn_retraining(new, len(self.candidates), depth=6)
         self.plan.retrain.update(new)
-        assert len(self.plan.retrain) == before + len(new)
 
     def _retrain_rest(self, first_step):
         with warnings.catch_warnings(record=True) as caught:

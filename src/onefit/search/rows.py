@@ -21,9 +21,12 @@ def take_rows(data, rows):
 
 def take_metadata(value, rows, n):
     """The rows of metadata that has one value for each of n rows; anything else unchanged, as scikit-learn."""
-    if isinstance(value, dict | str) or not (hasattr(value, "shape") or hasattr(value, "__len__")):
+    if getattr(value, "shape", None):
+        length = value.shape[0]
+    elif isinstance(value, dict | str) or not hasattr(value, "__len__"):
         return value
-    length = value.shape[0] if getattr(value, "shape", None) else len(value) if hasattr(value, "__len__") else None
+    else:
+        length = len(value)
     return take_rows(value, rows) if length == n else value
 
 
