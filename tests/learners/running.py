@@ -51,7 +51,7 @@ def assert_same_as_retraining(X, Y, splits, kernel, ridges, *, weights=None, bia
     if ws.problem.folds.leave_one_out:
         tested = [pool_leave_one_out(splits, tested)]
     assert held.exact
-    assert not held.singular.any()
+    assert not held.failed.any()
     assert len(held.test) == len(tested)
     for actual, expected in zip(held.test, tested):
         assert_path_close(actual[::3], expected, tolerance)

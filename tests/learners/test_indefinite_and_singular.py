@@ -36,7 +36,7 @@ def assert_indefinite_same_as_retraining(K, Y, splits, ws, ridges, bias):
     held = heldout(ws, Y, ridges, bias=bias)
     if ws.problem.folds.leave_one_out:
         tested = [pool_leave_one_out(splits, tested)]
-    assert not held.singular.any()
+    assert not held.failed.any()
     for actual, expected in zip(held.test, tested):
         largest = np.maximum(np.abs(expected).max(axis=(1, 2)), np.abs(Y).max())
         assert_path_close(actual, expected, (1e-8 + 10 * EPS * np.linalg.norm(K, 2) / pivots) * largest)
@@ -82,7 +82,7 @@ def test_no_ridge_with_a_regular_gram_matrix(seed, bias, splits, others):
     held = heldout(workspace(X, splits(seed), kernel), Y, ridges, bias=bias)
     if len(splits(seed)) == N:
         tested = [pool_leave_one_out(splits(seed), tested)]
-    assert not held.singular.any()
+    assert not held.failed.any()
     for actual, expected in zip(held.test, tested):
         assert_path_close(actual, expected, tolerance)
 
@@ -107,8 +107,8 @@ def with_a_duplicate(seed):
 
 
 def assert_only_the_first_ridge_is_flagged(held):
-    assert held.singular[0]
-    assert not held.singular[1:].any()
+    assert held.failed[0]
+    assert not held.failed[1:].any()
     for part in held.test:
         assert np.isfinite(part[1:]).all()
 
@@ -166,14 +166,14 @@ def test_a_regular_matrix_with_a_singular_training_block_is_flagged():
     K = np.array([[1.0, 1.0, 0.5], [1.0, 1.0, -0.3], [0.5, -0.3, 2.0]])
     splits = [(np.array([0, 1]), np.array([2])), (np.array([0, 2]), np.array([1]))]
     held = heldout_of_gram(K, np.array([[1.0], [2.0], [3.0]]), splits, [0.0, 1.0])
-    assert held.singular.tolist() == [True, False]
+    assert held.failed.tolist() == [True, False]
 
 
 def test_the_same_matrix_left_out_one_by_one_is_flagged_too():
     K = np.array([[1.0, 1.0, 0.5], [1.0, 1.0, -0.3], [0.5, -0.3, 2.0]])
     splits = list(LeaveOneOut().split(K))
     held = heldout_of_gram(K, np.array([[1.0], [2.0], [3.0]]), splits, [0.0, 1.0])
-    assert held.singular.tolist() == [True, False]
+    assert held.failed.tolist() == [True, False]
 
 
 @seeds

@@ -38,10 +38,10 @@ def test_stated_error_is_never_exceeded(kernel, offset, bias, kind, scale_penalt
         splits = partition(seed, N, [1, 4, 7, 12])
         options = {"weights": weights, "bias": bias, "scale_penalty": scale_penalty}
         held = heldout(workspace(X, splits, kernel), Y, ridges, **options)
-        assert held.singular.mean() < 0.5
+        assert held.failed.mean() < 0.5
         for number, (train, test) in enumerate(splits):
             share = len(train) / N if scale_penalty else 1.0
-            for k in np.flatnonzero(~held.singular):
+            for k in np.flatnonzero(~held.failed):
                 ridge = ridges[k] * share
                 exact = extended_predict(K, Y, train, test, ridge, weights, bias)
                 error = float(np.abs(held.test[number][k] - exact).max())

@@ -39,14 +39,115 @@ class Coding:
         columns = np.searchsorted(self.classes, self.classes if present is None else present)
         return values[..., columns[1]] if len(columns) == 2 else values[..., columns]
 
-    def predict(self, decision: Array, present: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Labels (or values) for what ``decision`` returned."""
+    def predict(self, values: Array, present: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Labels (or values in regression) for values (…, l, c)."""
+        decision = self.decision(values, present)
         if self.classes is None:
             return decision
         present = self.classes if present is None else present
         if len(present) == 2:
             return np.asarray(present[(decision > 0).astype(np.intp)])
         return np.asarray(present[decision.argmax(axis=-1)])
+
+    def full_decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
+        """``decision`` as columns (l, k) that do not depend on which classes are ``present``.
+
+        A class that was not trained on gets the smallest number, as in scikit-learn.
+        """
+        decision = self.decision(values)
+        decision = decision[:, None] if decision.ndim == 1 else decision
+        if self.classes is None or present is None or len(self.classes) == 2:
+            return decision
+        return self._without_absent(values, decision, present)
+
+    def _without_absent(self, values: Array, decision: Array, present: NDArray[Any]) -> Array:
+        full = np.full(decision.shape, np.finfo(np.float64).min)
+        columns = np.isin(np.asarray(self.classes), present)
+        full[:, columns] = decision[:, columns]
+        return full
+
+    def lose(self, values: Array, absent: NDArray[np.bool_]) -> None:
+        """Make classes that were not trained on lose: ``values`` (…, c) are changed."""
+        values[..., absent] = np.finfo(np.float64).min
+
+
+@dataclass(frozen=True)
+class PairCoding(Coding):
+    """One value for each pair (i, j), i < j, of classes: positive for class j. What SVC returns for them.
+
+    ``shape`` is SVC's ``decision_function_shape``: "ovr" has a column per class (votes, and less than a third for
+    confidence), "ovo" one per pair, with LIBSVM's sign. A value of exactly zero is a vote for j.
+    """
+
+    shape: str = "ovr"
+    break_ties: bool = False
+
+    def decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
+        first, second, columns = self._pairs(present)
+        if len(columns) == 1:
+            return np.asarray(values[..., columns[0]])
+        if self.shape == "ovo":
+            return -values[..., columns]
+        return _votes_and_confidence(values[..., columns], first, second)
+
+    def predict(self, values: Array, present: NDArray[Any] | None = None) -> NDArray[Any]:
+        first, second, columns = self._pairs(present)
+        classes = np.asarray(self.classes if present is None else present)
+        if len(columns) > 1 and self.break_ties:
+            return np.asarray(classes[self.decision(values, present).argmax(axis=-1)])
+        chosen = values[..., columns] >= 0
+        votes = np.zeros((*chosen.shape[:-1], len(classes)), dtype=np.intp)
+        for k, (i, j) in enumerate(zip(first, second)):
+            votes[..., j] += chosen[..., k]
+            votes[..., i] += ~chosen[..., k]
+        return np.asarray(classes[votes.argmax(axis=-1)])
+
+    def _without_absent(self, values: Array, decision: Array, present: NDArray[Any]) -> Array:
+        """Columns of classes, or NaN in those of pairs."""
+        full = np.full(decision.shape, np.nan if self.shape == "ovo" else np.finfo(np.float64).min)
+        if self.shape == "ovo":
+            columns = self._pairs(present)[2]
+            full[:, columns] = -values[:, columns]
+            return full
+        part = self.decision(values, present)
+        columns = np.searchsorted(np.asarray(self.classes), present)
+        full[:, columns] = np.column_stack([-part, part]) if part.ndim == 1 else part
+        return full
+
+    def lose(self, values: Array, absent: NDArray[np.bool_]) -> None:
+        first, second = np.triu_indices(len(absent), 1)
+        values[..., absent[second]] = -1.0
+        values[..., absent[first]] = 1.0
+
+    def _pairs(self, present: NDArray[Any] | None) -> tuple[Any, Any, Any]:
+        """(first, second) among the present classes, and the columns of all pairs that these are."""
+        classes = np.asarray(self.classes)
+        places = np.arange(len(classes)) if present is None else np.searchsorted(classes, present)
+        first, second = np.triu_indices(len(places), 1)
+        number = np.zeros((len(classes), len(classes)), dtype=np.intp)
+        number[np.triu_indices(len(classes), 1)] = np.arange(len(classes) * (len(classes) - 1) // 2)
+        return first, second, number[places[first], places[second]]
+
+
+def _votes_and_confidence(values: Array, first: Any, second: Any) -> Array:
+    """Votes of all pairs, and the sums of their values squeezed into less than a third, as in scikit-learn."""
+    k = int(second.max()) + 1
+    votes, sums = np.zeros((*values.shape[:-1], k)), np.zeros((*values.shape[:-1], k))
+    for column, (i, j) in enumerate(zip(first, second)):
+        value = values[..., column]
+        sums[..., i] -= value
+        sums[..., j] += value
+        votes[..., j] += value > 0
+        votes[..., i] += ~(value > 0)
+    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """How a machine that is trained on pairs of classes puts them together: SVC's two parameters."""
+
+    shape: str = "ovr"
+    break_ties: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +157,12 @@ class CodedTargets:
     labels: NDArray[Any]
     Y: Array
     coding: Coding
+
+    def drop_absent(self, values: Array, folds: Folds, present: list[NDArray[Any] | None]) -> None:
+        """In pooled leave-one-out values (…, n, c), make a class that a row's training set lacks lose."""
+        for fold, found in zip(folds, present):
+            if found is not None:
+                self.coding.lose(values[..., fold.test[0], :], ~np.isin(np.asarray(self.coding.classes), found))
 
     def present_classes(self, folds: Folds, weights: Array | None) -> list[NDArray[Any] | None]:
         """The classes that each fold trains on with positive weight; None where all are, and in regression."""
@@ -70,8 +177,8 @@ class CodedTargets:
         return present
 
 
-def code_targets(y: Any, classifier: bool) -> CodedTargets:
-    """Validate and code a target; what is wrong with it is an error that says so."""
+def code_targets(y: Any, classifier: bool, pairs: Pairs | None = None) -> CodedTargets:
+    """Validate and code a target, one-vs-rest or in ``pairs``; what is wrong with it is an error that says so."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if classifier:
@@ -82,6 +189,9 @@ def code_targets(y: Any, classifier: bool) -> CodedTargets:
         classes = np.unique(labels)
         if len(classes) < 2:
             raise ValueError(f"The target y has one class only: {classes.tolist()}. Two classes are needed.")
+        if pairs is not None:
+            coding = PairCoding(classes, True, pairs.shape, pairs.break_ties)
+            return CodedTargets(labels, code_pairs(labels, classes), coding)
         return CodedTargets(labels, code_classes(labels, classes), Coding(classes, flat=True))
     if np.iscomplexobj(y):
         raise ValueError("Complex data not supported: the target y is complex.")
@@ -97,25 +207,39 @@ def code_targets(y: Any, classifier: bool) -> CodedTargets:
 
 
 def row_weights(
-    class_weight: Any, targets: CodedTargets, folds: Folds, sample_weight: Array | None, *, shared: bool
+    class_weight: Any,
+    targets: CodedTargets,
+    folds: Folds,
+    sample_weight: Array | None,
+    *,
+    shared: bool,
+    balance_weighted: bool = True,
 ) -> Array | tuple[Array, ...] | None:
     """Sample weights times class weights: alike for all folds, or one array per fold.
 
-    Balanced class weights follow the training rows of each fold unless ``shared``.
+    Balanced class weights follow the training rows of each fold unless ``shared``; ``balance_weighted`` says whether
+    they balance sample weights or rows.
     """
     classes = targets.coding.classes
     if class_weight is None or classes is None:
         return sample_weight
-    if class_weight != "balanced" or shared:
-        setting = class_weight if class_weight == "balanced" else dict(class_weight)
-        return class_weights(setting, classes, targets.labels, sample_weight)
+    if class_weight != "balanced":
+        return class_weights(dict(class_weight), classes, targets.labels, sample_weight)
+
+    def balanced(present: NDArray[Any], y: NDArray[Any], given: Array | None) -> Array:
+        if balance_weighted or given is None:
+            return np.asarray(class_weights("balanced", present, y, given))
+        return np.asarray(class_weights("balanced", present, y, None)) * given
+
+    if shared:
+        return balanced(classes, targets.labels, sample_weight)
     per_fold = []
     for fold in folds:
         y = targets.labels[fold.train]
         given = None if sample_weight is None else sample_weight[fold.train]
         present = np.unique(y if given is None else y[given > 0])
         full = np.zeros(folds.n)
-        full[fold.train] = class_weights("balanced", present, y, given)
+        full[fold.train] = balanced(present, y, given)
         per_fold.append(full)
     return tuple(per_fold)
 
@@ -125,6 +249,12 @@ def code_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
     if len(classes) == 2:
         return np.where(y == classes[1], 1.0, -1.0)[:, None]
     return np.where(y[:, None] == classes, 1.0, -1.0)
+
+
+def code_pairs(y: NDArray[Any], classes: NDArray[Any]) -> Array:
+    """A column per pair (i, j) of classes, i < j: -1 for i, +1 for j, 0 for rows of other classes."""
+    first, second = np.triu_indices(len(classes), 1)
+    return np.where(y[:, None] == classes[second], 1.0, np.where(y[:, None] == classes[first], -1.0, 0.0))
 
 
 def class_weights(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Kernel
+from .coding import Pairs
 from .targets import Targets
 from .workspace import Workspace
 
@@ -22,17 +23,19 @@ OnTrain = Callable[[int, NDArray[np.intp], Array], None]
 
 @dataclass
 class HeldOut:
-    """Out-of-fold values along a regularisation path of L ridges.
+    """Out-of-fold values along a path of L penalties (ridges, or C).
 
     ``test[i]`` has shape (L, rows tested by split i, c). Leave-one-out has one entry with all rows.
     ``error`` bounds the absolute error of every value against exact arithmetic and an infinite series;
-    ``singular`` marks ridges for which the system has no unique solution: their values are not to be used.
+    ``failed`` marks penalties without a unique solution, or whose solution was not found, for the ``reason`` given:
+    their values are not to be used. NaN stands where a split cannot be trained on.
     """
 
     test: list[Array]
     error: Array
-    singular: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
     exact: bool
+    reason: str = ""
 
 
 class Learner(Protocol):
@@ -42,18 +45,22 @@ class Learner(Protocol):
     def name(self) -> str:
         """What the machine is called."""
 
+    @property
+    def series(self) -> bool:
+        """Whether there is an influence-function series of finite order."""
+
     def heldout(
         self,
         ws: Workspace,
         targets: Targets,
-        ridges: Array,
+        penalties: Array,
         *,
         scale_penalty: bool = False,
         order: float = np.inf,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
     ) -> HeldOut:
-        """Out-of-fold values for every ridge and split.
+        """Out-of-fold values for every penalty and split.
 
         ``resolve_small`` asks for the digits, signs and ranks of values below the rounding of the targets.
         """
@@ -63,15 +70,19 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Machine:
-    """A learner, its kernel, and its regularisation: one ridge, or one for each target.
+    """A learner, its kernel, and its regularisation: one penalty (ridge, or C), or one for each target.
 
-    ``class_weight`` is None, "balanced" or a tuple of (class, weight) pairs.
+    ``class_weight`` is None, "balanced" or a tuple of (class, weight) pairs; ``balance_weighted`` says that balanced
+    weights take sample weights into account. ``pairs`` is how a machine that is trained on pairs of classes puts them
+    together, None for one-vs-rest and in regression.
     """
 
     learner: Learner
     kernel: Kernel
-    ridges: tuple[float, ...]
+    penalties: tuple[float, ...]
     class_weight: Hashable = None
+    pairs: Pairs | None = None
+    balance_weighted: bool = True
 
     @property
     def weights_follow_fold(self) -> bool:

@@ -64,11 +64,12 @@ class Workspace:
     def _new_factor(self, weights: Array | None, bias: bool, route: str) -> Factor:
         scale = None if weights is None else np.sqrt(weights)
         null = unit_bias(self.n, scale) if bias else None
-        if weights is None and (spectrum := self._identity()) is not None:
+        if weights is None and (found := self.identity()) is not None:
+            spectrum = identity_spectrum(self.n, found[0], (self.n - 1) * found[1])
             return spectrum if null is None else without(spectrum, null)
         K = self._scaled_gram(scale)
-        if (spectrum := structured(K, null, self.kernel.positive, self._rank)) is not None:
-            return spectrum
+        if (shortcut := structured(K, null, self.kernel.positive, self._rank)) is not None:
+            return shortcut
         if route == "inverse":
             return CholeskyFamily(K, null, self.problem.ledger.record)
         return self._spectrum(K, null)
@@ -77,15 +78,16 @@ class Workspace:
     def _rank(self) -> float:
         return self.kernel.rank(self.problem.X.shape[1])
 
-    def _identity(self) -> Spectrum | None:
-        """K is a multiple of I to machine precision: known from the closest pair, before any Gram matrix."""
+    def identity(self) -> tuple[float, float] | None:
+        """(diagonal, largest other entry) if K is a multiple of I to machine precision, else None.
+
+        Known from the closest pair of rows, before any Gram matrix.
+        """
         largest = self.kernel.largest_off_diagonal(self.problem.smallest_off_diagonal)
         if largest > EPS or self.n < 2:
             return None
         diagonal = float(self.kernel.evaluate(lambda base: base(self.problem.X[:1]))[0, 0])
-        if largest > EPS * diagonal:
-            return None
-        return identity_spectrum(self.n, diagonal, (self.n - 1) * largest)
+        return None if largest > EPS * diagonal else (diagonal, largest)
 
     def _scaled_gram(self, scale: Array | None) -> Array:
         """``S K S`` in an array of its own, or in K's where nobody reads K afterwards."""

@@ -27,7 +27,7 @@ def held_out_loss(
     machine = read_machine(estimator)
     if not isinstance(machine.kernel, Precomputed):
         raise ValueError(f'A criterion on a Gram matrix needs kernel="precomputed", got {estimator}.')
-    coded = code_targets(y, is_classifier(estimator))
+    coded = code_targets(y, is_classifier(estimator), machine.pairs)
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or len(K) != len(coded.Y):
         raise ValueError(f"The Gram matrix has shape {K.shape} for {len(coded.Y)} targets.")
@@ -38,12 +38,14 @@ def held_out_loss(
         raise ValueError("A fold trains on one class only.")
     weights = row_weights(machine.class_weight, coded, folds, None, shared=False)
     ws = Workspace(Problem(K, folds), machine.kernel)
-    ridges = np.unique(machine.ridges)
-    held = machine.learner.heldout(ws, Targets(coded.Y, weights), ridges, order=order, scale_penalty=scale_penalty)
-    if held.singular.any():
-        raise ValueError(f"K + alpha I is singular to working precision at alpha={estimator.alpha!r}.")
-    chosen = np.broadcast_to(np.searchsorted(ridges, machine.ridges), (coded.Y.shape[1],))
+    penalties = np.unique(machine.penalties)
+    held = machine.learner.heldout(ws, Targets(coded.Y, weights), penalties, order=order, scale_penalty=scale_penalty)
+    if held.failed.any():
+        raise ValueError(f"No held-out values of {estimator}: {held.reason}.")
+    chosen = np.broadcast_to(np.searchsorted(penalties, machine.penalties), (coded.Y.shape[1],))
     rows = [np.arange(folds.n)] if folds.leave_one_out else [fold.test for fold in folds]
+    if folds.leave_one_out:
+        coded.drop_absent(held.test[0], folds, present)
     losses = []
     for k, (tested, part) in enumerate(zip(rows, held.test)):
         values = part[chosen, :, np.arange(part.shape[2])].T  # (l, c)
@@ -51,7 +53,7 @@ def held_out_loss(
             losses.append(((values - coded.Y[tested]) ** 2).mean(axis=1))
         else:
             classes = None if folds.leave_one_out else present[k]
-            predicted = coded.coding.predict(coded.coding.decision(values, classes), classes)
+            predicted = coded.coding.predict(values, classes)
             losses.append((predicted != coded.labels[tested]).astype(np.float64))
     if aggregate == "points":
         return float(np.concatenate(losses).mean())

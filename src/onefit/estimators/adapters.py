@@ -38,16 +38,16 @@ def _kernel_of(estimator):
 
 
 def _ridges_of(estimator) -> tuple[float, ...]:
-    """One ridge, or one per target; errors name the estimator."""
+    """One penalty, or one per target; errors name the estimator."""
     try:
-        ridges = np.atleast_1d(np.asarray(estimator.alpha, dtype=np.float64))
+        penalties = np.atleast_1d(np.asarray(estimator.alpha, dtype=np.float64))
     except (TypeError, ValueError):
-        ridges = np.array([np.nan])
-    if ridges.ndim != 1 or not np.isfinite(ridges).all() or (ridges < 0).any():
+        penalties = np.array([np.nan])
+    if penalties.ndim != 1 or not np.isfinite(penalties).all() or (penalties < 0).any():
         raise ValueError(
             f"alpha of {type(estimator).__name__} must be finite and non-negative, got {estimator.alpha!r}."
         )
-    return tuple(ridges.tolist())
+    return tuple(penalties.tolist())
 
 
 def _kernel_ridge(estimator) -> Machine:
@@ -70,10 +70,10 @@ def _ls_svc(estimator) -> Machine:
 
 
 def _single_ridge(estimator) -> tuple[float, ...]:
-    ridges = _ridges_of(estimator)
-    if len(ridges) != 1:
+    penalties = _ridges_of(estimator)
+    if len(penalties) != 1:
         raise ValueError(f"alpha of {type(estimator).__name__} must be one number, got {estimator.alpha!r}.")
-    return ridges
+    return penalties
 
 
 register_reader(KernelRidge, _kernel_ridge)

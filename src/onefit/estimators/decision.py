@@ -102,7 +102,7 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
             ((_, (row,)),) = run_tasks(plan.tasks, settings)
             reason = row.retrain
             if reason is None:
-                return row.values, settings.coding, settings.present
+                return row.values, row.coded.coding, settings.present
         warnings.warn(f"Retraining on every fold: {reason}.", RetrainingWarning, stacklevel=3)
     return _retrained(estimator, X, y, folds, fit_params, scale_penalty)
 

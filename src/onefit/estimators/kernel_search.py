@@ -12,12 +12,13 @@ from sklearn.model_selection import GridSearchCV, check_cv
 from sklearn.utils import indexable
 
 from ..core import Exactness, Folds
+from ..core.coding import PairCoding
 from ..criteria import resolve
 from ..search.results import build_table, report_failures
 from ..search.scoring import Scoring
 from .checks import check_refit_metric, check_search
 from .decision import decisions
-from .oof import assemble
+from .oof import assemble, predictions
 from .routing import route, scorer_params
 from .search_run import SearchRun
 from .selection import select_best, warn_at_edge
@@ -214,8 +215,7 @@ class KernelSearchCV(GridSearchCV):
         if row.exactness == Exactness.FAILED:
             return
         if row.values is not None:
-            coded = run.preparation.coded
-            parts, coding, present = row.values, coded.coding, run.settings.present
+            parts, coding, present = row.values, row.coded.coding, run.settings.present
         else:
             model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
             try:
@@ -229,6 +229,10 @@ class KernelSearchCV(GridSearchCV):
             if row.exactness == Exactness.RETRAINED:
                 run.ledger.add("fit", len(run.folds), 0.0)
         self.oof_decision_ = assemble(parts, run.folds, coding, present, warn=False)
+        if isinstance(coding, PairCoding) and len(coding.classes) > 2:
+            labels = predictions(parts, run.folds, coding, present)
+            if labels is not None:
+                self.oof_prediction_ = labels
 
     def _refit(self, run, metadata):
         X, y, routed = run.X, run.y, run.routed

@@ -18,10 +18,9 @@ def assemble(parts, folds: Folds, coding: Coding, present, *, warn: bool = True)
     """
     if folds.leave_one_out and len(parts) == 1:
         parts = [parts[0][fold.test] for fold in folds]  # they are pooled, in the order of the rows
-    width = max(_columns(part, coding) for part in parts)
-    total, times = np.zeros((folds.n, width)), np.zeros(folds.n)
-    for fold, part, classes in zip(folds, parts, present):
-        decision = _full_width(part, coding, classes)
+    decisions = [coding.full_decision(part, classes) for part, classes in zip(parts, present)]
+    total, times = np.zeros((folds.n, decisions[0].shape[1])), np.zeros(folds.n)
+    for fold, decision in zip(folds, decisions):
         np.add.at(total, fold.test, decision)
         np.add.at(times, fold.test, 1)
     _warn_of_uneven_tests(times, warn)
@@ -41,15 +40,13 @@ def _is_flat(coding: Coding) -> bool:
     return coding.flat if coding.classes is None else len(coding.classes) == 2
 
 
-def _columns(part, coding: Coding) -> int:
-    return 1 if _is_flat(coding) else part.shape[1]
-
-
-def _full_width(part, coding: Coding, present):
-    """A split's values (l, c), with absent classes at the smallest number."""
-    if coding.classes is None or present is None or len(coding.classes) == 2:
-        return part
-    full = np.full(part.shape, np.finfo(np.float64).min)
-    columns = np.searchsorted(coding.classes, present)
-    full[:, columns] = part[:, columns]
-    return full
+def predictions(parts, folds: Folds, coding: Coding, present):
+    """The label of each row, the commonest where it is tested more than once; None if some row never is."""
+    if folds.leave_one_out and len(parts) == 1:
+        parts = [parts[0][fold.test] for fold in folds]
+    known = np.asarray(coding.classes)
+    votes = np.zeros((folds.n, len(known)), dtype=np.intp)
+    for fold, part, classes in zip(folds, parts, present):
+        chosen = np.searchsorted(known, coding.predict(part, classes))
+        np.add.at(votes, (fold.test, chosen), 1)
+    return known[votes.argmax(axis=1)] if votes.any(axis=1).all() else None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from sklearn.base import clone, is_classifier
 
 from ..core import Folds, Ledger, Targets
-from ..core.coding import CodedTargets, code_targets, row_weights
+from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
 from ..kernels import Kernel, Precomputed
@@ -55,6 +54,7 @@ class Preparation:
     ledger: Ledger = field(default_factory=Ledger)
     _sources: dict = field(default_factory=dict)
     _targets: dict = field(default_factory=dict)
+    _coded: dict = field(default_factory=dict)
 
     def plan(self, candidates: list[dict]) -> Plan:
         """Sort candidates into kernels and paths. Errors in parameters and data are raised here."""
@@ -70,10 +70,11 @@ class Preparation:
                 continue
             machine, source = candidate.machine, self._source(candidate)
             kernel = self._bound(machine.kernel, source)
-            targets = self._targets_for(machine, candidate.sample_weight)
+            coded = self.coded_for(machine.pairs)
+            targets = self._targets_for(machine, coded, candidate.sample_weight)
             task_key = (candidate.views_key, kernel)
-            path_key = (*task_key, machine.learner, machine.class_weight)
-            if (same := seen.setdefault((path_key, machine.ridges), number)) != number:
+            path_key = (*task_key, machine.learner, machine.class_weight, machine.pairs)
+            if (same := seen.setdefault((path_key, machine.penalties), number)) != number:
                 plan.same_as[number] = same
                 continue
             if task_key not in tasks:
@@ -81,9 +82,9 @@ class Preparation:
                 plan.tasks.append(tasks[task_key])
             if path_key not in paths:
                 frozen = source.frozen or (self.shared and machine.weights_follow_fold)
-                paths[path_key] = Path(machine.learner, targets, frozen)
+                paths[path_key] = Path(machine.learner, targets, coded, frozen)
                 tasks[task_key].paths.append(paths[path_key])
-            paths[path_key].entries.append(Entry(number, machine.ridges))
+            paths[path_key].entries.append(Entry(number, machine.penalties))
         return plan
 
     def _read(self, params: dict) -> _Candidate:
@@ -122,15 +123,18 @@ class Preparation:
             source.views().views[0].problem.base(Precomputed.base)  # refuses what is not a Gram matrix
         return kernel.bound(source.X.shape[1])
 
-    def _targets_for(self, machine: Machine, sample_weight) -> Targets:
-        key = machine.class_weight
+    def _targets_for(self, machine: Machine, coded: CodedTargets, sample_weight) -> Targets:
+        key = (machine.class_weight, machine.balance_weighted, machine.pairs)
         if key not in self._targets:
             weights = check_sample_weight(sample_weight, self.folds.n)
-            weights = row_weights(machine.class_weight, self.coded, self.folds, weights, shared=self.shared)
-            self._targets[key] = Targets(self.coded.Y, weights)
-        columns = self.coded.Y.shape[1]
-        if len(machine.ridges) not in (1, columns):
-            raise ValueError(f"alpha has {len(machine.ridges)} values for {columns} targets: one, or one for each.")
+            weights = row_weights(
+                machine.class_weight, coded, self.folds, weights, shared=self.shared,
+                balance_weighted=machine.balance_weighted,
+            )  # fmt: skip
+            self._targets[key] = Targets(coded.Y, weights)
+        columns = coded.Y.shape[1]
+        if len(machine.penalties) not in (1, columns):
+            raise ValueError(f"alpha has {len(machine.penalties)} values for {columns} targets: one, or one for each.")
         return self._targets[key]
 
     @property
@@ -138,16 +142,18 @@ class Preparation:
         """Whether what learns from training rows learns from all rows once."""
         return self.preprocessing == "shared"
 
-    @cached_property
-    def coded(self) -> CodedTargets:
-        """The validated target."""
-        return code_targets(self.y, is_classifier(self.estimator))
+    def coded_for(self, pairs: Pairs | None = None) -> CodedTargets:
+        """The validated target, coded one-vs-rest or in pairs of classes."""
+        if pairs not in self._coded:
+            self._coded[pairs] = code_targets(self.y, is_classifier(self.estimator), pairs)
+        return self._coded[pairs]
 
     def settings(self, scoring=None, **options) -> Settings:
         """What all kernels share, with the classes that each fold trains on."""
         weight, _ = final_weights(self.estimator, self.fit_params)
-        present = self.coded.present_classes(self.folds, check_sample_weight(weight, self.folds.n))
-        return Settings(self.X, self.y, self.coded.labels, self.folds, self.coded.coding, scoring, present, **options)
+        coded = self.coded_for()
+        present = coded.present_classes(self.folds, check_sample_weight(weight, self.folds.n))
+        return Settings(self.X, self.y, coded.labels, self.folds, scoring, present, **options)
 
 
 def _hashable(value):

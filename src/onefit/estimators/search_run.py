@@ -125,6 +125,7 @@ class SearchRun:
                 self.rows[number] = Row(
                     number, original.test, original.train, original.exactness, original.error_bound,
                     f"same as candidate {source}", failures=original.failures, values=original.values,
+                    coded=original.coded,
                 )  # fmt: skip
         self._fill_failed()
         return [self.rows[number] for number in sorted(self.rows)]

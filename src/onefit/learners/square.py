@@ -26,6 +26,8 @@ from . import small_values
 from .influence import mean_loss_series, sum_loss_series
 from .square_fit import fit_path
 
+SINGULAR = "K + alpha I is singular to working precision"
+
 
 @dataclass(frozen=True)
 class SquareLoss:
@@ -33,12 +35,13 @@ class SquareLoss:
 
     bias: bool = False
     name = "least squares"
+    series = True
 
     def heldout(
         self,
         ws: Workspace,
         targets: Targets,
-        ridges: Array,
+        penalties: Array,
         *,
         scale_penalty: bool = False,
         order: float = np.inf,
@@ -54,7 +57,7 @@ class SquareLoss:
         Cost: one factorisation for all ridges and splits (see ``linalg.cost``), then O(Σ l_i² n) a ridge,
         leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one.
         """
-        problem, folds = ws.problem, ws.problem.folds
+        ridges, problem, folds = penalties, ws.problem, ws.problem.folds
         series = np.isfinite(order)
         route = "per_fold"
         if folds.removable and targets.shared:
@@ -103,7 +106,7 @@ class SquareLoss:
         if problem.folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in problem.folds])
             parts = [np.concatenate([parts[i] for i in order], axis=1)]
-        return HeldOut(parts, error, failed, exact=True)
+        return HeldOut(parts, error, failed, exact=True, reason=SINGULAR)
 
 
 @dataclass
@@ -131,7 +134,7 @@ class _OneFit:
         smallest = min(share for share, _ in groups)
         bad = singular(self.factor, ridges * smallest)
         self.result = HeldOut(
-            [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, exact=not np.isfinite(self.order)
+            [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, not np.isfinite(self.order), SINGULAR
         )
         usable = harmless(self.factor, ridges, bad)
         for share, numbers in groups:

@@ -1,4 +1,4 @@
-"""Three LAPACK routines, in place and without the interpreter's lock, so that threads can work side by side.
+"""LAPACK routines, in place and without the interpreter's lock, so that threads can work side by side.
 
 scipy.linalg's own functions keep the lock while they compute. SciPy publishes the routines for compiled code in
 ``scipy.linalg.cython_lapack``; ctypes releases the lock around a call to them.
@@ -73,6 +73,18 @@ def invert_in_place(A: Array) -> bool:
     for routine in (_DPOTRF, _DPOTRI):
         if n and not info.value:
             routine(b"L", _number(n), _pointer(A), _number(n), ctypes.byref(info))
+    return info.value == 0
+
+
+def cholesky_in_place(A: Array, m: int) -> bool:
+    """Overwrite the upper triangle of A's leading m x m block by U with ``UᵀU`` equal to it; False if not definite.
+
+    The rest of A, and the block's lower triangle, are left alone. Cost: O(m³).
+    """
+    _check(A)
+    info = ctypes.c_int(0)
+    if m:
+        _DPOTRF(b"L", _number(m), _pointer(A), _number(len(A)), ctypes.byref(info))
     return info.value == 0
 
 

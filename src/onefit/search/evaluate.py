@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Exactness, Folds, Targets, Workspace
-from ..core.coding import Coding
+from ..core.coding import CodedTargets
 from ..core.machine import HeldOut, Learner, NotUnderstoodError
 from ..kernels import Kernel
 from .scoring import NeedsRetrainingError, Scoring, Tested
@@ -19,10 +19,10 @@ from .views import SupervisedError, Views, ViewSource
 
 @dataclass(frozen=True)
 class Entry:
-    """A candidate: its number in the grid, and its ridge (one, or one per target)."""
+    """A candidate: its number in the grid, and its penalty (one, or one per target)."""
 
     candidate: int
-    ridges: tuple[float, ...]
+    penalties: tuple[float, ...]
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Path:
 
     learner: Learner
     targets: Targets
+    coded: CodedTargets
     frozen: bool = False  # something that should learn from training rows has seen the test rows
     entries: list[Entry] = field(default_factory=list)
 
@@ -57,7 +58,6 @@ class Settings:
     y: Any
     labels: np.ndarray
     folds: Folds
-    coding: Coding
     scoring: Scoring | None
     present: list[np.ndarray | None]  # classes that each fold trains on
     order: float = np.inf
@@ -86,6 +86,7 @@ class Row:
     score_seconds: float = 0.0
     failures: dict[int, str] = field(default_factory=dict)  # split -> why it could not be trained on
     values: list[np.ndarray] | None = None  # out-of-fold values (l, c) of each split
+    coded: CodedTargets | None = None  # how they are read
     retrain: str | None = None  # why the candidate has to be retrained after all
 
     def fail(self, reason: str, splits: list[int]) -> None:
@@ -122,34 +123,34 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
 
 def _evaluate_path(views: Views, workspaces: list[Workspace], path: Path, settings: Settings) -> list[Row]:
     start = time.perf_counter()
-    ridges = np.unique([ridge for entry in path.entries for ridge in entry.ridges])
+    penalties = np.unique([penalty for entry in path.entries for penalty in entry.penalties])
     train = None
     if settings.return_train_score and settings.scoring is not None:
-        train = _TrainScores(settings, settings.scoring, path, ridges)
-    held = _heldout(views, workspaces, path, ridges, settings, train)
+        train = _TrainScores(settings, settings.scoring, path, penalties)
+    held = _heldout(views, workspaces, path, penalties, settings, train)
     seconds = time.perf_counter() - start
-    values = [_of_candidates(path.entries, ridges, part) for part in held.test]
-    rows = [_new_row(entry, path, ridges, held, seconds / len(path.entries)) for entry in path.entries]
+    values = [_of_candidates(path.entries, penalties, part) for part in held.test]
+    rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries)) for entry in path.entries]
     for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
     if settings.scoring is not None:
         usable = [k for k, row in enumerate(rows) if row.retrain is None]
         if usable:
             with views.views[0].problem.ledger.record("scoring"):
-                _score([rows[k] for k in usable], [part[usable] for part in values], settings, settings.scoring)
+                _score([rows[k] for k in usable], [part[usable] for part in values], path, settings)
         _keep_best_values(rows)
         if train is not None:
             train.write(rows)
     return rows
 
 
-def _new_row(entry: Entry, path: Path, ridges: np.ndarray, held: HeldOut, seconds: float) -> Row:
-    used = np.searchsorted(ridges, entry.ridges)
-    row = Row(entry.candidate, fit_seconds=seconds, error_bound=float(held.error[used].max()))
+def _new_row(entry: Entry, path: Path, penalties: np.ndarray, held: HeldOut, seconds: float) -> Row:
+    used = np.searchsorted(penalties, entry.penalties)
+    row = Row(entry.candidate, coded=path.coded, fit_seconds=seconds, error_bound=float(held.error[used].max()))
     row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
     row.status = "shared preprocessing" if path.frozen else "ok"
-    if held.singular[used].any():
-        row.retrain = "K + alpha I is singular to working precision"
+    if held.failed[used].any():
+        row.retrain = held.reason
     return row
 
 
@@ -164,14 +165,14 @@ def _keep_best_values(rows: list[Row]) -> None:
         row.values = [part.copy() for part in row.values] if row.values and row.candidate in keep else None
 
 
-def _of_candidates(entries: list[Entry], ridges: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Values of the candidates (entries, l, c) from those of the distinct ridges (L, l, c)."""
+def _of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
     columns = np.arange(part.shape[2])
-    chosen = np.array([np.broadcast_to(np.searchsorted(ridges, e.ridges), columns.shape) for e in entries])
+    chosen = np.array([np.broadcast_to(np.searchsorted(penalties, e.penalties), columns.shape) for e in entries])
     return part.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
 
 
-def _heldout(views, workspaces, path, ridges, settings, train) -> HeldOut:
+def _heldout(views, workspaces, path, penalties, settings, train) -> HeldOut:
     """Out-of-fold values over all views: what the learner says of each, put together."""
     options = {
         "scale_penalty": settings.scale_penalty,
@@ -180,12 +181,12 @@ def _heldout(views, workspaces, path, ridges, settings, train) -> HeldOut:
     }
     if not views.per_fold:
         report = None if train is None else train.add
-        return path.learner.heldout(workspaces[0], path.targets, ridges, on_train=report, **options)
+        return path.learner.heldout(workspaces[0], path.targets, penalties, on_train=report, **options)
     parts = []
     for number, (view, ws) in enumerate(zip(views.views, workspaces)):
         report = None if train is None else train.of_fold(number)
         targets = path.targets.take(view.rows, number)
-        parts.append(path.learner.heldout(ws, targets, ridges, on_train=report, **options))
+        parts.append(path.learner.heldout(ws, targets, penalties, on_train=report, **options))
     test = [part.test[0] for part in parts]
     if settings.folds.leave_one_out:
         order = np.argsort([fold.test[0] for fold in settings.folds])
@@ -193,18 +194,21 @@ def _heldout(views, workspaces, path, ridges, settings, train) -> HeldOut:
     return HeldOut(
         test,
         np.max([part.error for part in parts], axis=0),
-        np.any([part.singular for part in parts], axis=0),
+        np.any([part.failed for part in parts], axis=0),
         all(part.exact for part in parts),
+        parts[0].reason,
     )
 
 
-def _score(rows: list[Row], values: list[np.ndarray], settings: Settings, scoring: Scoring) -> None:
+def _score(rows: list[Row], values: list[np.ndarray], path: Path, settings: Settings) -> None:
     """Fill the rows' test scores, split by split."""
     start = time.perf_counter()
+    scoring = settings.scoring
+    assert scoring is not None
     if settings.folds.leave_one_out:
-        columns = [_score_pooled(rows, values[0], settings, scoring)]
+        columns = [_score_pooled(rows, values[0], path, settings, scoring)]
     else:
-        columns = [_score_split(i, rows, part, settings, scoring) for i, part in enumerate(values)]
+        columns = [_score_split(i, rows, part, path, settings, scoring) for i, part in enumerate(values)]
     seconds = time.perf_counter() - start
     names = list(dict.fromkeys(name for column in columns for name in column)) or list(scoring.metrics)
     for k, row in enumerate(rows):
@@ -213,32 +217,31 @@ def _score(rows: list[Row], values: list[np.ndarray], settings: Settings, scorin
 
 
 def _score_split(
-    number: int, rows: list[Row], values: np.ndarray, settings: Settings, scoring: Scoring
+    number: int, rows: list[Row], values: np.ndarray, path: Path, settings: Settings, scoring: Scoring
 ) -> dict[str, np.ndarray]:
     """Scores of one split; none where it cannot be trained on."""
     present = settings.present[number]
     if present is not None and len(present) < 2:
         _fail_single_class(rows, present, [number], settings)
         return {}
-    return scoring.path(settings.tested(number, settings.folds.folds[number].test), values, settings.coding)
+    return scoring.path(settings.tested(number, settings.folds.folds[number].test), values, path.coded.coding)
 
 
-def _score_pooled(rows: list[Row], values: np.ndarray, settings: Settings, scoring: Scoring) -> dict[str, np.ndarray]:
+def _score_pooled(
+    rows: list[Row], values: np.ndarray, path: Path, settings: Settings, scoring: Scoring
+) -> dict[str, np.ndarray]:
     """Leave-one-out scores of all rows at once, from values (entries, n, c).
 
-    A row whose class nobody else has cannot be predicted as that: its column is made the smallest.
+    A row whose class nobody else has cannot be predicted as that: it is made to lose.
     """
-    classes = settings.coding.classes
-    for number, (fold, present) in enumerate(zip(settings.folds, settings.present)):
-        if present is None or classes is None:
-            continue
-        if len(present) < 2:
+    for number, present in enumerate(settings.present):
+        if present is not None and len(present) < 2:
             _fail_single_class(rows, present, [number], settings)
             return {}
-        values[:, fold.test[0], ~np.isin(classes, present)] = np.finfo(np.float64).min
+    path.coded.drop_absent(values, settings.folds, settings.present)
     everything = np.arange(settings.folds.n)
     tested = Tested(settings.X, settings.y, settings.labels, everything, pooled=True)
-    return scoring.path(tested, values, settings.coding)
+    return scoring.path(tested, values, path.coded.coding)
 
 
 def _fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], settings: Settings) -> None:
@@ -252,8 +255,8 @@ def _fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], 
 class _TrainScores:
     """Scores of the training rows, taken as a learner reports them, so that they need not be kept."""
 
-    def __init__(self, settings: Settings, scoring: Scoring, path: Path, ridges: np.ndarray) -> None:
-        self.settings, self.scoring, self.path, self.ridges = settings, scoring, path, ridges
+    def __init__(self, settings: Settings, scoring: Scoring, path: Path, penalties: np.ndarray) -> None:
+        self.settings, self.scoring, self.path, self.penalties = settings, scoring, path, penalties
         self.scores: dict[str, np.ndarray] = {}
         self.pending: dict[int, np.ndarray] = {}
 
@@ -262,20 +265,20 @@ class _TrainScores:
         return lambda _, positions, values: self.add(fold, positions, values)
 
     def add(self, fold: int, positions: np.ndarray, values: np.ndarray) -> None:
-        """Take values (k, m, c) of some ridges; a fold is scored once all of its ridges are there."""
-        if len(positions) < len(self.ridges):
-            part = self.pending.setdefault(fold, np.full((len(self.ridges), *values.shape[1:]), np.nan))
+        """Take values (k, m, c) of some penalties; a fold is scored once all of its penalties are there."""
+        if len(positions) < len(self.penalties):
+            part = self.pending.setdefault(fold, np.full((len(self.penalties), *values.shape[1:]), np.nan))
             part[positions] = values
-            if positions[-1] != len(self.ridges) - 1:  # ridges are reported in order
+            if positions[-1] != len(self.penalties) - 1:  # penalties are reported in order
                 return
             values = self.pending.pop(fold)
         present = self.settings.present[fold]
-        values = _of_candidates(self.path.entries, self.ridges, values)
+        values = _of_candidates(self.path.entries, self.penalties, values)
         good = np.isfinite(values).all(axis=(1, 2))  # a singular candidate is retrained
         if (present is not None and len(present) < 2) or not good.any():
             return
         tested = self.settings.tested(fold, self.settings.folds.folds[fold].train)
-        for name, column in self.scoring.path(tested, values[good], self.settings.coding).items():
+        for name, column in self.scoring.path(tested, values[good], self.path.coded.coding).items():
             shape = (len(values), len(self.settings.folds))
             missing = np.nan if self.scoring.error_score == "raise" else self.scoring.error_score
             self.scores.setdefault(name, np.full(shape, missing, dtype=float))[good, fold] = column

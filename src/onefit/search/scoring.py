@@ -92,7 +92,7 @@ class Scoring:
         Pooled leave-one-out scores do not weigh the rows: a fold of one row is not weighed either.
         """
         decision = coding.decision(values, tested.present)
-        known = coding.predict(decision, tested.present)
+        known = coding.predict(values, tested.present)
         scores: dict[str, Any] = {}
         for name, metric in self.metrics.items():
             n = len(tested.labels)

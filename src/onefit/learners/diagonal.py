@@ -1,0 +1,59 @@
+r"""Dual problems whose matrix is a multiple of the identity: no two rows know of each other.
+
+Each coefficient is a decreasing, piecewise linear function of the bias, ``beta_i(b) = clip(soft(t_i - b, eps) /
+(k + D_i), l_i, u_i)``; the bias is where their sum crosses zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .dual import Array, Dual
+
+
+def solve_diagonal(dual: Dual, diagonal: float) -> tuple[Array, float]:
+    """(coefficients, bias) for ``K = diagonal I``. Cost: O(n log n)."""
+    if not dual.bias:
+        return _coefficients(dual, diagonal, 0.0), 0.0
+    b = _bias(dual, diagonal)
+    return _coefficients(dual, diagonal, b), b
+
+
+def _coefficients(dual: Dual, diagonal: float, b: float) -> Array:
+    away = dual.target - b
+    soft = np.sign(away) * np.maximum(np.abs(away) - dual.epsilon, 0.0)
+    return np.clip(soft / (diagonal + dual.ridge), dual.lower, dual.upper)
+
+
+def _bias(dual: Dual, diagonal: float) -> float:
+    """The root of the sum; the middle of its interval where the sum is zero on one, as in LIBSVM."""
+    bend, used = diagonal + dual.ridge, dual.lower < dual.upper
+    corners = [(1, dual.upper), (-1, dual.lower)]  # beta_i reaches a bound at t - sign eps - bend bound
+    if dual.epsilon > 0:
+        corners += [(1, np.zeros_like(bend)), (-1, np.zeros_like(bend))]
+    with np.errstate(invalid="ignore"):
+        kinks = np.concatenate([(dual.target - sign * dual.epsilon - bend * end)[used] for sign, end in corners])
+    kinks = np.unique(kinks[np.isfinite(kinks)])
+    if len(kinks) == 0:
+        return 0.0
+
+    def total(b: float) -> float:
+        beta = _coefficients(dual, diagonal, b)
+        rounding = 4 * np.finfo(np.float64).eps * float(np.abs(beta).sum())
+        return 0.0 if abs(beta.sum()) <= rounding else float(beta.sum())
+
+    first, last = -1, len(kinks)  # the sum is positive at ``first`` and not at ``last``
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (middle, last) if total(kinks[middle]) > 0 else (first, middle)
+    if last + 1 < len(kinks) and total(kinks[last]) == 0 == total((kinks[last] + kinks[last + 1]) / 2):
+        return float(kinks[last] + kinks[last + 1]) / 2
+    left = kinks[first] if first >= 0 else kinks[0] - 1.0
+    right = kinks[last] if last < len(kinks) else kinks[-1] + 1.0
+    beta = _coefficients(dual, diagonal, (left + right) / 2)
+    free = dual.free(beta)
+    if not free.any():
+        return float(right)
+    offset = dual.target[free] - np.sign(beta[free]) * dual.epsilon
+    resting = float(beta[~free].sum())
+    return (float((offset / bend[free]).sum()) + resting) / float((1.0 / bend[free]).sum())

@@ -1,0 +1,27 @@
+r"""The L2-SVM: the squared hinge loss.
+
+.. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i (f(x_i) + b))^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dual import Array, Dual
+from .hinge import TwoClassLearner
+
+
+@dataclass(frozen=True)
+class SquaredHinge(TwoClassLearner):
+    """Its dual has a ridge of 1 / (2 C) instead of an upper bound."""
+
+    name = "L2 support vector classification"
+
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        used = weights > 0
+        ridge = np.where(used, 1.0 / (2.0 * C * np.where(used, weights, 1.0)), 1.0)
+        lower = np.where(used & (y < 0), -np.inf, 0.0)
+        upper = np.where(used & (y > 0), np.inf, 0.0)
+        return Dual(y, lower, upper, ridge, 0.0, self.bias, moving=False)

@@ -1,0 +1,251 @@
+"""What all support vector machines share: exact out-of-fold values from warm-started dual problems.
+
+The full-data problem is solved along the path of penalties; each fold starts from it with its rows left out, which
+takes a few rounds of the active-set method. One column of the targets is one problem: a pair of classes, or a
+regression.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Fold, Targets, Workspace
+from ..core.machine import HeldOut, NotUnderstoodError, OnTrain
+from .diagonal import solve_diagonal
+from .dual import Array, Dual, Solution
+from .dual_solver import DualSolver, indefiniteness
+
+Rows = NDArray[np.intp]
+CHUNK = 32
+"""Folds whose starts are multiplied with K at once."""
+
+
+@dataclass(frozen=True)
+class SupportVectorLearner(ABC):
+    """A loss whose dual is the problem of ``learners.dual``."""
+
+    bias: bool = True
+    series = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the machine is called."""
+
+    @abstractmethod
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        """The dual problem of targets y with penalty ``C weights``; rows of weight zero are left out."""
+
+    @abstractmethod
+    def rows(self, y: Array) -> Rows:
+        """The rows that take part in the problem of a column of targets."""
+
+    @abstractmethod
+    def trainable(self, y: Array, weights: Array) -> bool:
+        """Whether the rows of positive weight can be trained on."""
+
+    def heldout(
+        self,
+        ws: Workspace,
+        targets: Targets,
+        penalties: Array,
+        *,
+        scale_penalty: bool = False,
+        order: float = np.inf,
+        resolve_small: bool = True,
+        on_train: OnTrain | None = None,
+    ) -> HeldOut:
+        """Out-of-fold values for every C and split; NaN where a split cannot be trained on.
+
+        ``error`` is the radius of the ball around the solution that its duality gap proves, times the norm of the
+        longest row: a bound of the held-out values' error but for that of the bias.
+        """
+        if np.isfinite(order):
+            raise NotImplementedError("the influence-function series of support vector machines")
+        run = _Run(self, ws, targets, penalties, scale_penalty, on_train)
+        with ws.problem.ledger.record("heldout"):
+            return run.all_columns()
+
+
+@dataclass
+class _Run:
+    """One pass over the penalties for every column of the targets."""
+
+    learner: SupportVectorLearner
+    ws: Workspace
+    targets: Targets
+    penalties: Array
+    scale_penalty: bool
+    on_train: OnTrain | None
+
+    def all_columns(self) -> HeldOut:
+        folds, L, c = self.ws.problem.folds, len(self.penalties), self.targets.Y.shape[1]
+        self.values = [np.full((L, len(fold.test), c), np.nan) for fold in folds]
+        self.train = None
+        if self.on_train is not None:
+            self.train = [np.full((L, len(fold.train), c), np.nan) for fold in folds]
+        self.error, self.failed = np.zeros(L), np.zeros(L, dtype=bool)
+        for column in range(c):
+            self._column(column)
+        if self.on_train is not None and self.train is not None:
+            for number, part in enumerate(self.train):
+                self.on_train(number, np.arange(L), part)
+        test = self.values
+        if folds.leave_one_out:
+            order = np.argsort([fold.test[0] for fold in folds])
+            test = [np.concatenate([test[i] for i in order], axis=1)]
+        return HeldOut(test, self.error, self.failed, exact=True, reason="the solver did not converge")
+
+    def _column(self, column: int) -> None:
+        """Solve one column along the path; once no bound is felt, a larger C changes nothing."""
+        y = np.ascontiguousarray(self.targets.Y[:, column])
+        rows = self.learner.rows(y)
+        problem = _Column(self, y[rows], rows)
+        for k, C in enumerate(self.penalties):
+            felt = False
+            for number, solution, dual in problem.solve(float(C)):
+                felt |= dual.bounded(solution.beta)
+                self._keep(k, column, number, solution, dual, problem)
+            if not felt:
+                self._repeat(k, column)
+                return
+
+    def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: _Column) -> None:
+        fold = self.ws.problem.folds.folds[number]
+        self.values[number][k, :, column] = problem.values(solution, fold, fold.test)
+        self.failed[k] |= not solution.converged
+        radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
+        self.error[k] = max(self.error[k], radius)
+        if self.train is not None:
+            self.train[number][k, :, column] = problem.values(solution, fold, fold.train)
+
+    def _repeat(self, k: int, column: int) -> None:
+        """Give all larger penalties the values of the k-th."""
+        for part in (*self.values, *(self.train or ())):
+            part[k + 1 :, :, column] = part[k, :, column]
+        self.failed[k + 1 :] |= self.failed[k]
+        self.error[k + 1 :] = np.maximum(self.error[k + 1 :], self.error[k])
+
+
+@dataclass
+class _Column:
+    """One column of the targets: its rows, its part of K, and the starts that the path leaves behind."""
+
+    run: _Run
+    y: Array
+    members: Rows
+    _solver: DualSolver | None = None
+    _full: Solution | None = None
+    _previous: float = 0.0
+    _alone: dict[int, Solution] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ws = self.run.ws
+        self.identity = ws.identity()
+        if self.identity is not None:
+            self.magnitude = self.identity[0]
+            return
+        K = ws.gram()
+        if len(self.members) < ws.n:
+            K = K[np.ix_(self.members, self.members)]
+        noise = 0.0 if ws.kernel.positive else indefiniteness(K)
+        if noise == np.inf:
+            raise NotUnderstoodError(f"{ws.kernel} is not positive semi-definite on these data")
+        self._solver = DualSolver(K, noise)
+        self.magnitude = self._solver.magnitude
+
+    def solve(self, C: float) -> Iterator[tuple[int, Solution, Dual]]:
+        """(split, solution, its problem) of every split that can be trained on."""
+        folds = self.run.ws.problem.folds
+        numbers = [i for i in range(len(folds)) if self.run.learner.trainable(self.y, self._weights(i))]
+        if self.identity is None and len(numbers) > 1:
+            self._solve_full(C)
+        for start in range(0, len(numbers), CHUNK):
+            chunk = numbers[start : start + CHUNK]
+            yield from self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C)
+        self._previous = C
+
+    def values(self, solution: Solution, fold: Fold, rows: Rows) -> Array:
+        """Values of some rows of the full data."""
+        if self.identity is None and len(self.members) == self.run.ws.n:
+            return solution.u[rows] + solution.b
+        support = np.flatnonzero(solution.beta)
+        if self.identity is not None:
+            rest = self.identity[1] * float(np.abs(solution.beta).sum())
+            if rest < np.finfo(np.float64).eps * abs(solution.b) and not np.isin(rows, self.members[support]).any():
+                return np.full(len(rows), solution.b)
+            K = self.run.ws.problem.gram(self.run.ws.kernel, rows, self.members[support])
+        else:
+            K = self.run.ws.gram()[np.ix_(rows, self.members[support])]
+        return np.asarray(K @ solution.beta[support] + solution.b)
+
+    def _weights(self, number: int) -> Array:
+        """How often and how much each row counts in a split."""
+        ws = self.run.ws
+        fold = ws.problem.folds.folds[number]
+        if fold.given_train is None:
+            counts = np.ones(ws.n)
+            counts[fold.removed] = 0.0
+        else:
+            counts = np.bincount(fold.given_train, minlength=ws.n).astype(np.float64)
+        given = self.run.targets.fold_weights(number)
+        return (counts if given is None else counts * given)[self.members]
+
+    def _dual(self, number: int, C: float) -> Dual:
+        ws = self.run.ws
+        if self.run.scale_penalty:
+            C *= (ws.problem.total or ws.n) / len(ws.problem.folds.folds[number].train)
+        return self.run.learner.dual(self.y, C, self._weights(number))
+
+    def _solve_full(self, C: float) -> None:
+        """The full data, where every row counts as it does on average over the splits that train on it."""
+        n = self.run.ws.n
+        weights = self.run.targets.weights
+        if isinstance(weights, tuple):
+            weights = np.sum(weights, axis=0) / np.maximum(np.sum([w > 0 for w in weights], axis=0), 1)
+        weights = np.ones(n) if weights is None else weights
+        dual = self.run.learner.dual(self.y, C, weights[self.members])
+        assert self._solver is not None
+        self._full = self._solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
+        self._full_dual = dual
+
+    def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:
+        """The last solution in proportion to the penalty: what rested at a bound rests there again."""
+        if last is None:
+            return np.zeros(len(self.y)), np.zeros(len(self.y))
+        factor = C / self._previous if dual.moving else 1.0
+        return np.clip(last.beta * factor, dual.lower, dual.upper), last.u * factor
+
+    def _solve_from_full(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
+        """Each split from the full solution: coefficients at a bound stay there, those of left-out rows vanish."""
+        assert self._full is not None
+        assert self._solver is not None
+        full, was = self._full, self._full_dual
+        duals = [self._dual(number, C) for number in numbers]
+        starts = np.empty((len(self.y), len(numbers)))
+        for k, dual in enumerate(duals):
+            start = np.clip(full.beta, dual.lower, dual.upper)
+            start = np.where(full.beta == was.upper, dual.upper, start)
+            starts[:, k] = np.where(full.beta == was.lower, dual.lower, start)
+        images = np.asarray(self._solver.K @ starts, dtype=np.float64)
+        for k, (number, dual) in enumerate(zip(numbers, duals)):
+            start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, k])
+            yield number, self._solver.solve(dual, start, image), dual
+
+    def _solve_apart(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
+        """A split by itself, from its solution at the last penalty, or in closed form if K is diagonal."""
+        for number in numbers:
+            dual = self._dual(number, C)
+            if self.identity is not None:
+                beta, b = solve_diagonal(dual, self.identity[0])
+                solution = Solution(beta, self.identity[0] * beta, b, 0.0, True)
+            else:
+                assert self._solver is not None
+                start = self._scaled(self._alone.get(number), C, dual)
+                solution = self._alone[number] = self._solver.solve(dual, *start, warm=False)
+            yield number, solution, dual

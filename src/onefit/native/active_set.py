@@ -1,0 +1,243 @@
+r"""A primal active-set method for the dual of support vector machines.
+
+.. math:: \min_\beta \tfrac12 \beta^T (K + D) \beta - t^T \beta + \epsilon |\beta|_1,
+          \quad l \le \beta \le u, \quad \sum_i \beta_i = 0 \text{ with a bias}
+
+*Free* coefficients lie inside a piece on which the objective is quadratic: (l, u), or (l, 0) and (0, u) if
+epsilon > 0; the others rest at an end of their piece. A round takes the Newton step of the free ones, stops at each
+bound on the way, and then frees those resting coefficients that would gain most. The objective never rises; from a
+good start a handful of rounds reaches the solution to machine precision, however ill-conditioned K is.
+
+With a bias, ``K + c`` for a constant c has the same solution as K, because the coefficients sum to zero: it is
+factorised instead, and stays definite where K is definite for such coefficients only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+from .factor import append, remove, solve_transposed, solve_upper
+from .smo import slopes
+
+SNAP = 8 * 2.0**-52
+"""Distance from a bound, relative to the sum of all coefficients, that is rounding."""
+
+BATCH = 16
+"""How many coefficients a round may set free."""
+
+
+@compiled
+def active_set(K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, U, tol, max_rounds):
+    """Solve in place for ``beta`` (feasible at the start) and ``u = K beta``.
+
+    ``F[:m]`` are the free indices and U the factor of ``K[F, F] + constant + diag(ridge[F] + jitter)``; both change.
+    Returns (bias, largest violation of the conditions of optimality, rounds, whether it is at most ``tol``).
+    Cost: O(n m) a round and O(m²) for each coefficient that becomes free or stops being so.
+    """
+    n = len(target)
+    free = np.zeros(n, dtype=np.bool_)
+    side = np.zeros(n)  # which piece a free coefficient is on, if there are two
+    for a in range(m):
+        free[F[a]] = True
+        side[F[a]] = 1.0 if beta[F[a]] > 0 else -1.0
+    before, touched = np.empty(n), np.empty(n, dtype=F.dtype)
+    chosen, gains = np.empty(BATCH, dtype=F.dtype), np.empty(BATCH)
+    column = np.empty(n)
+    b, worst = 0.0, np.inf
+    allowed = BATCH
+    for round_number in range(max_rounds):
+        for a in range(m):
+            touched[a] = F[a]
+            before[F[a]] = beta[F[a]]
+        n_touched = m
+        m, b, progress = _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, tol)
+        _update(K, u, beta, before, touched, n_touched)
+        if m == 0 and bias:
+            b = _middle(ridge, target, epsilon, lower, upper, beta, u)
+        worst = 0.0
+        for a in range(m):
+            i = F[a]
+            worst = max(worst, abs(u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon + b))
+        allowed = BATCH if progress else 1 if m else 2  # a sum of zero takes two to move
+        found, violation = _violators(
+            ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, allowed
+        )
+        worst = max(worst, violation)
+        if worst <= tol:
+            if bias and not _any_inside(lower, upper, epsilon, beta, F, m):
+                b = _middle(ridge, target, epsilon, lower, upper, beta, u)
+            return b, worst, round_number + 1, True
+        for c in range(found):
+            i = chosen[c]
+            row = K[i]
+            for a in range(m):
+                column[a] = row[F[a]] + constant
+            append(U, m, column, row[i] + constant + ridge[i] + jitter, jitter / 2)
+            F[m] = i
+            free[i] = True
+            rising = slopes(u[i] + ridge[i] * beta[i] - target[i], epsilon, beta, i)[0]
+            upwards = beta[i] < upper[i] and rising + b < 0
+            side[i] = 1.0 if beta[i] > 0 or (beta[i] == 0 and upwards) else -1.0
+            m += 1
+    return b, worst, max_rounds, False
+
+
+@compiled
+def _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, tol):
+    """Move the free coefficients to the minimum over them, resting each at the bound that it meets on the way.
+
+    Along the step the gradient on the free set shrinks towards its common value -b in proportion, so it need not be
+    computed until the end. ``u`` is left as it was. Returns (number of free ones, bias, whether anything moved).
+    """
+    gradient, ones, step = np.empty(m), np.empty(m), np.empty(m)
+    for a in range(m):
+        i = F[a]
+        gradient[a] = u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon
+        ones[a] = 1.0
+    solve_transposed(U, m, gradient)
+    solve_transposed(U, m, ones)
+    b, progress = 0.0, False
+    while m > 0:
+        if bias:
+            above, below = 0.0, 0.0
+            for a in range(m):
+                above += gradient[a] * ones[a]
+                below += ones[a] * ones[a]
+            b = -above / below
+        for a in range(m):
+            step[a] = -(gradient[a] + b * ones[a])
+        solve_upper(U, m, step)
+        length, met = 1.0, -1
+        for a in range(m):
+            i = F[a]
+            room = _room(lower, upper, epsilon, beta, side, i, step[a])
+            if room < length * abs(step[a]):
+                length, met = room / abs(step[a]), a
+        for a in range(m):
+            beta[F[a]] += length * step[a]
+            gradient[a] -= length * (gradient[a] + b * ones[a])
+        if length > 0:
+            progress = True
+        if met < 0:
+            break
+        i = F[met]
+        beta[i] = _end(lower, upper, epsilon, side, i, step[met])
+        free[i] = False
+        remove(U, m, met, gradient, ones)
+        for a in range(met, m - 1):
+            F[a] = F[a + 1]
+        m -= 1
+    m = _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones)
+    return m, b, progress
+
+
+@compiled
+def _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones):
+    """Rest the free coefficients that are at an end of their piece but for rounding: they say nothing of the bias."""
+    total = 0.0
+    for i in range(len(beta)):
+        total += abs(beta[i])
+    rounding = SNAP * total
+    for a in range(m - 1, -1, -1):
+        i = F[a]
+        for direction in (-1.0, 1.0):
+            if free[i] and 0 < _room(lower, upper, epsilon, beta, side, i, direction) <= rounding:
+                beta[i] = _end(lower, upper, epsilon, side, i, direction)
+                free[i] = False
+                remove(U, m, a, gradient, ones)
+                for c in range(a, m - 1):
+                    F[c] = F[c + 1]
+                m -= 1
+    return m
+
+
+@compiled
+def _end(lower, upper, epsilon, side, i, direction):
+    """Where the piece of coefficient i ends in a direction."""
+    if direction > 0:
+        return 0.0 if epsilon > 0 and side[i] < 0 else upper[i]
+    return 0.0 if epsilon > 0 and side[i] > 0 else lower[i]
+
+
+@compiled
+def _room(lower, upper, epsilon, beta, side, i, direction):
+    return abs(_end(lower, upper, epsilon, side, i, direction) - beta[i])
+
+
+@compiled
+def _any_inside(lower, upper, epsilon, beta, F, m):
+    """Whether some free coefficient is at no end of its piece (one that has just been freed may be)."""
+    for a in range(m):
+        i = F[a]
+        if lower[i] < beta[i] < upper[i] and (epsilon == 0 or beta[i] != 0):
+            return True
+    return False
+
+
+@compiled
+def _update(K, u, beta, before, touched, n_touched):
+    """``u += K (beta - before)``, four rows of K at a time."""
+    n = len(u)
+    a = 0
+    while a + 3 < n_touched:
+        i, j, k, h = touched[a], touched[a + 1], touched[a + 2], touched[a + 3]
+        x, y, z, w = beta[i] - before[i], beta[j] - before[j], beta[k] - before[k], beta[h] - before[h]
+        row_i, row_j, row_k, row_h = K[i], K[j], K[k], K[h]
+        for r in range(n):
+            u[r] += x * row_i[r] + y * row_j[r] + z * row_k[r] + w * row_h[r]
+        a += 4
+    while a < n_touched:
+        i = touched[a]
+        x, row_i = beta[i] - before[i], K[i]
+        for r in range(n):
+            u[r] += x * row_i[r]
+        a += 1
+
+
+@compiled
+def _middle(ridge, target, epsilon, lower, upper, beta, u):
+    """The bias when no coefficient is free: the middle of its interval, as in LIBSVM."""
+    high, low = np.inf, -np.inf
+    for i in range(len(target)):
+        rising, falling = slopes(u[i] + ridge[i] * beta[i] - target[i], epsilon, beta, i)
+        if beta[i] < upper[i]:
+            high = min(high, rising)
+        if beta[i] > lower[i]:
+            low = max(low, falling)
+    if high == np.inf:
+        high = low
+    if low == -np.inf:
+        low = high
+    return -(high + low) / 2 if np.isfinite(high) else 0.0
+
+
+@compiled
+def _violators(ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, allowed):
+    """The resting coefficients with the steepest descent, at most ``allowed``, none less steep than 0.3 of the first.
+
+    Written to ``chosen``; returns (how many, the steepest).
+    """
+    found, worst = 0, 0.0
+    for i in range(len(target)):
+        if free[i] or not lower[i] < upper[i]:
+            continue
+        gradient = u[i] + ridge[i] * beta[i] - target[i] + b
+        rising, falling = slopes(gradient, epsilon, beta, i)
+        gain = 0.0
+        if beta[i] < upper[i] and rising < 0:
+            gain = -rising
+        elif beta[i] > lower[i] and falling > 0:
+            gain = falling
+        worst = max(worst, gain)
+        if gain <= tol or (found == allowed and gain <= gains[found - 1]):
+            continue
+        place = found if found < allowed else allowed - 1
+        while place > 0 and gains[place - 1] < gain:
+            gains[place], chosen[place] = gains[place - 1], chosen[place - 1]
+            place -= 1
+        gains[place], chosen[place] = gain, i
+        found = min(found + 1, allowed)
+    while found > 1 and gains[found - 1] < 0.3 * gains[0]:
+        found -= 1
+    return found, worst
