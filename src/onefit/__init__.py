@@ -5,8 +5,10 @@ factorisation per kernel. ``KernelSearchCV`` is a drop-in ``GridSearchCV``.
 """
 
 from . import criteria, kernels
+from .estimators.calibration import calibrated
 from .estimators.decision import cross_val_decision
 from .estimators.kernel_search import KernelSearchCV
+from .estimators.l2_svm import L2SVC
 from .estimators.ls_svm import LSSVC, LSSVR
 from .estimators.preparation import RetrainingWarning
 from .estimators.selection import GridEdgeWarning, one_standard_error
@@ -14,11 +16,13 @@ from .estimators.selection import GridEdgeWarning, one_standard_error
 __version__ = "0.1.0"
 
 __all__ = [
+    "L2SVC",
     "LSSVC",
     "LSSVR",
     "GridEdgeWarning",
     "KernelSearchCV",
     "RetrainingWarning",
+    "calibrated",
     "criteria",
     "cross_val_decision",
     "kernels",

@@ -49,6 +49,10 @@ class Learner(Protocol):
     def series(self) -> bool:
         """Whether there is an influence-function series of finite order."""
 
+    @property
+    def several_outputs(self) -> bool:
+        """Whether a regression may have more than one target."""
+
     def heldout(
         self,
         ws: Workspace,

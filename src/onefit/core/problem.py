@@ -24,7 +24,8 @@ class Problem:
     """Rows X, folds, and base matrices computed at most once.
 
     ``keep_bases=False`` computes a base anew whenever one is asked for, for when memory is short.
-    ``total`` is the number of rows of the full data, if these are only those of one fold.
+    ``total`` is the number of rows of the full data, if these are only those of one fold. A problem with a ``parent``
+    has the same rows, and takes base matrices from it.
     """
 
     X: Any
@@ -32,6 +33,7 @@ class Problem:
     ledger: Ledger = field(default_factory=Ledger)
     keep_bases: bool = True
     total: int | None = None
+    parent: Problem | None = None
     _bases: dict[Base, Array] = field(default_factory=dict, repr=False)
     _smallest: dict[Base, float] = field(default_factory=dict, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -43,6 +45,8 @@ class Problem:
 
     def base(self, base: Base) -> Array:
         """The base matrix of all rows: read it, do not write."""
+        if self.parent is not None:
+            return self.parent.base(base)
         with self._lock:
             if base in self._bases:
                 return self._bases[base]
@@ -71,8 +75,15 @@ class Problem:
                 raise ValueError(f"{kernel} has values that are not finite on these data.")
             return K
 
+    def of_fold(self, number: int) -> Problem:
+        """The same rows with one of the splits only."""
+        fold = self.folds.folds[number]
+        return Problem(self.X, Folds(self.n, (fold,)), self.ledger, total=self.total, parent=self)
+
     def smallest_off_diagonal(self, base: Base) -> float:
         """The smallest base value of two different rows: of distances, that of the closest pair."""
+        if self.parent is not None:
+            return self.parent.smallest_off_diagonal(base)
         with self._lock:
             if base not in self._smallest:
                 self._smallest[base] = _smallest_off_diagonal(self.base(base))

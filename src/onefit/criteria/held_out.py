@@ -39,6 +39,8 @@ def held_out_loss(
     weights = row_weights(machine.class_weight, coded, folds, None, shared=False)
     ws = Workspace(Problem(K, folds), machine.kernel)
     penalties = np.unique(machine.penalties)
+    if np.isfinite(order) and not machine.learner.series:
+        raise ValueError(f"{machine.learner.name} has no influence-function series yet.")
     held = machine.learner.heldout(ws, Targets(coded.Y, weights), penalties, order=order, scale_penalty=scale_penalty)
     if held.failed.any():
         raise ValueError(f"No held-out values of {estimator}: {held.reason}.")

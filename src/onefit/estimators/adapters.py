@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, SVR
 
 from .. import kernels
+from ..core.coding import Pairs
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import register_reader
+from ..learners.epsilon_insensitive import EpsilonInsensitive
+from ..learners.hinge import Hinge
 from ..learners.square import SquareLoss
+from ..learners.squared_hinge import SquaredHinge
+from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
 
 
@@ -61,12 +68,69 @@ def _ls_svr(estimator) -> Machine:
 
 
 def _ls_svc(estimator) -> Machine:
+    learner = SquareLoss(bool(estimator.fit_intercept))
+    return Machine(learner, _kernel_of(estimator), _single_ridge(estimator), _class_weight_of(estimator))
+
+
+def _class_weight_of(estimator):
+    """None, "balanced" or a tuple of pairs; errors name the estimator."""
     weight = estimator.class_weight
     if weight is not None and not isinstance(weight, Mapping) and weight != "balanced":
-        raise ValueError(f'class_weight of LSSVC must be None, "balanced" or a dict, got {weight!r}.')
+        name = type(estimator).__name__
+        raise ValueError(f'class_weight of {name} must be None, "balanced" or a dict, got {weight!r}.')
     if isinstance(weight, Mapping):
         weight = tuple(sorted(dict(weight).items(), key=lambda item: str(item[0])))
-    return Machine(SquareLoss(bool(estimator.fit_intercept)), _kernel_of(estimator), _single_ridge(estimator), weight)
+    return weight
+
+
+def _svm_kernel_of(estimator):
+    """Of a support vector machine: "auto" and "scale" for gamma; callables take two matrices."""
+    kernel, gamma = estimator.kernel, estimator.gamma
+    if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not isinstance(estimator, L2SVC):
+        raise NotUnderstoodError(f"{type(estimator).__name__} has a callable kernel")
+    gamma = None if isinstance(gamma, str) and gamma == "auto" else gamma
+    return kernels.from_params(kernel, gamma=gamma, degree=estimator.degree, coef0=estimator.coef0)
+
+
+def _box_of(estimator) -> tuple[float, ...]:
+    if not isinstance(estimator.C, Real) or not np.isfinite(float(estimator.C)) or estimator.C <= 0:
+        raise ValueError(f"C of {type(estimator).__name__} must be a finite positive number, got {estimator.C!r}.")
+    return (float(estimator.C),)
+
+
+def _refuse_limit(estimator) -> None:
+    if estimator.max_iter != -1:
+        raise NotUnderstoodError(f"max_iter={estimator.max_iter} stops LIBSVM before it is done")
+
+
+def _svc(estimator) -> Machine:
+    if estimator.probability not in (False, "deprecated"):
+        raise ValueError(
+            "probability=True is not for a search: it trains five more machines in every fold. Search without it, "
+            "then call onefit.calibrated(search) for probabilities from the out-of-fold decision values."
+        )
+    _refuse_limit(estimator)
+    shape, break_ties = estimator.decision_function_shape, bool(estimator.break_ties)
+    if shape not in ("ovr", "ovo") or (shape == "ovo" and break_ties):
+        raise NotUnderstoodError(f"decision_function_shape={shape!r} with break_ties={break_ties}")
+    return Machine(
+        Hinge(), _svm_kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator),
+        pairs=Pairs(shape, break_ties), balance_weighted=False,
+    )  # fmt: skip
+
+
+def _l2_svc(estimator) -> Machine:
+    learner = SquaredHinge(bool(estimator.fit_intercept))
+    kernel, weight = _svm_kernel_of(estimator), _class_weight_of(estimator)
+    return Machine(learner, kernel, _box_of(estimator), weight, pairs=Pairs())
+
+
+def _svr(estimator) -> Machine:
+    _refuse_limit(estimator)
+    epsilon = estimator.epsilon
+    if not isinstance(epsilon, Real) or not np.isfinite(float(epsilon)) or epsilon < 0:
+        raise ValueError(f"epsilon of SVR must be a finite non-negative number, got {epsilon!r}.")
+    return Machine(EpsilonInsensitive(epsilon=float(epsilon)), _svm_kernel_of(estimator), _box_of(estimator))
 
 
 def _single_ridge(estimator) -> tuple[float, ...]:
@@ -77,5 +141,8 @@ def _single_ridge(estimator) -> tuple[float, ...]:
 
 
 register_reader(KernelRidge, _kernel_ridge)
+register_reader(L2SVC, _l2_svc)
 register_reader(LSSVC, _ls_svc)
 register_reader(LSSVR, _ls_svr)
+register_reader(SVC, _svc)
+register_reader(SVR, _svr)

@@ -15,7 +15,7 @@ from ..core import Folds
 from ..core.coding import Coding
 from ..search.run import check_memory, run_tasks
 from .oof import assemble
-from .preparation import Preparation, RetrainingWarning
+from .preparation import Preparation, RetrainingWarning, refuse_series
 from .retrain import retrained_decisions
 from .routing import routing_enabled
 
@@ -96,6 +96,7 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
         plan = preparation.plan([{}])
         reason = plan.retrain.get(0)
         if reason is None:
+            refuse_series(plan, order)
             check_memory(plan.tasks, 1, None)
             settings = preparation.settings(order=order, scale_penalty=scale_penalty, raise_errors=True)
             _refuse_single_class(settings.present)

@@ -19,9 +19,10 @@ from ..search.scoring import Scoring
 from .checks import check_refit_metric, check_search
 from .decision import decisions
 from .oof import assemble, predictions
-from .routing import route, scorer_params
+from .routing import final_weights, route, scorer_params
 from .search_run import SearchRun
 from .selection import select_best, warn_at_edge
+from .weights import check_sample_weight
 
 
 class KernelSearchCV(GridSearchCV):
@@ -228,6 +229,9 @@ class KernelSearchCV(GridSearchCV):
                 return
             if row.exactness == Exactness.RETRAINED:
                 run.ledger.add("fit", len(run.folds), 0.0)
+        if coding.classes is not None or is_classifier(self.estimator):
+            weights = final_weights(self.estimator, run.routed.estimator)[0]
+            self._oof_labels, self._oof_weights = np.asarray(run.y), check_sample_weight(weights, run.folds.n)
         self.oof_decision_ = assemble(parts, run.folds, coding, present, warn=False)
         if isinstance(coding, PairCoding) and len(coding.classes) > 2:
             labels = predictions(parts, run.folds, coding, present)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels
 from ..core.coding import class_weights, code_classes
+from ..kernels.gamma import variance_of
 from ..learners.square_fit import fit_path
 from .weights import check_sample_weight
 
@@ -38,7 +39,7 @@ class _LeastSquaresMachine(BaseEstimator):
 
     def _fit_coded(self, X, Y, weights, kernel):
         """Solve for coded targets Y (n, c) and keep what prediction needs."""
-        self._kernel = kernel.bound(X.shape[1])
+        self._kernel = kernel.bound(X.shape[1], variance_of(X))
         K = self._kernel_between(X, None)
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"A precomputed kernel matrix must be square in fit, got shape {K.shape}.")

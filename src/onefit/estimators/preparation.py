@@ -71,6 +71,9 @@ class Preparation:
             machine, source = candidate.machine, self._source(candidate)
             kernel = self._bound(machine.kernel, source)
             coded = self.coded_for(machine.pairs)
+            if not (coded.coding.flat or machine.learner.several_outputs):
+                plan.retrain[number] = f"{machine.learner.name} has one target, and y has two dimensions"
+                continue
             targets = self._targets_for(machine, coded, candidate.sample_weight)
             task_key = (candidate.views_key, kernel)
             path_key = (*task_key, machine.learner, machine.class_weight, machine.pairs)
@@ -81,7 +84,7 @@ class Preparation:
                 tasks[task_key] = KernelTask(source, kernel)
                 plan.tasks.append(tasks[task_key])
             if path_key not in paths:
-                frozen = source.frozen or (self.shared and machine.weights_follow_fold)
+                frozen = source.frozen or (self.shared and (machine.weights_follow_fold or kernel.follows_data))
                 paths[path_key] = Path(machine.learner, targets, coded, frozen)
                 tasks[task_key].paths.append(paths[path_key])
             paths[path_key].entries.append(Entry(number, machine.penalties))
@@ -163,6 +166,17 @@ def _hashable(value):
     except TypeError:
         return id(value)
     return type(value).__name__, value
+
+
+def refuse_series(plan: Plan, order: float) -> None:
+    """An influence-function series of finite order is not there for every learner."""
+    for task in plan.tasks:
+        for path in task.paths:
+            if order != float("inf") and not path.learner.series:
+                raise ValueError(
+                    f"{path.learner.name} has no influence-function series yet: use exact cross-validation "
+                    '(criterion="cv", method="exact"), or a least squares machine.'
+                )
 
 
 class RetrainingWarning(UserWarning):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils import check_array
 
 from .bases import Array, Base
+from .gamma import Gamma, check_gamma, resolve_gamma, variance_of
 
 Lookup = Callable[[Base], Array]
 """Given a base, return a *fresh* array of its values: the kernel writes into it."""
@@ -50,8 +51,16 @@ class Kernel(ABC):
         """An upper bound of the rank of any Gram matrix: infinite where none is known."""
         return np.inf
 
-    def bound(self, n_features: int) -> Kernel:
-        """Fix what depends on the number of features: ``gamma=None`` becomes ``1 / n_features``."""
+    @property
+    def follows_data(self) -> bool:
+        """True if a parameter depends on the training rows (``gamma="scale"``)."""
+        return False
+
+    def bound(self, n_features: int, variance: float | None = None) -> Kernel:
+        """Fix what depends on the data: ``gamma=None`` becomes ``1 / n_features``, and "scale" that over ``variance``.
+
+        Without a ``variance`` "scale" stays as it is.
+        """
         return self
 
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
@@ -70,7 +79,7 @@ class Kernel(ABC):
             return self(np.atleast_2d(X), np.atleast_2d(Y))[0, 0]  # type: ignore[no-any-return]
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         Y = None if Y is None else check_array(Y, accept_sparse="csr", dtype=np.float64)
-        return self.bound(X.shape[1]).evaluate(lambda base: base(X, Y))
+        return self.bound(X.shape[1], variance_of(X)).evaluate(lambda base: base(X, Y))
 
     def __add__(self, other: Kernel) -> Kernel:
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
@@ -108,6 +117,23 @@ class ElementWise(Kernel):
         return values
 
 
+class WithGamma(ElementWise):
+    """An element-wise map with a parameter ``gamma`` that may depend on the data; a dataclass declares it."""
+
+    gamma: Gamma
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    @property
+    def follows_data(self) -> bool:
+        return self.gamma == "scale"
+
+    def bound(self, n_features: int, variance: float | None = None) -> Kernel:
+        resolved: Kernel = replace(cast(Any, self), gamma=resolve_gamma(self.gamma, n_features, variance))
+        return resolved
+
+
 @dataclass(frozen=True)
 class _Pair(Kernel):
     left: Kernel
@@ -125,8 +151,12 @@ class _Pair(Kernel):
     def buffers(self) -> int:
         return max(self.left.buffers, 1 + self.right.buffers)
 
-    def bound(self, n_features: int) -> Kernel:
-        return type(self)(self.left.bound(n_features), self.right.bound(n_features))
+    @property
+    def follows_data(self) -> bool:
+        return self.left.follows_data or self.right.follows_data
+
+    def bound(self, n_features: int, variance: float | None = None) -> Kernel:
+        return type(self)(self.left.bound(n_features, variance), self.right.bound(n_features, variance))
 
 
 @dataclass(frozen=True)
@@ -184,8 +214,12 @@ class Scaled(Kernel):
     def rank(self, n_features: int) -> float:
         return self.kernel.rank(n_features)
 
-    def bound(self, n_features: int) -> Kernel:
-        return Scaled(self.factor, self.kernel.bound(n_features))
+    @property
+    def follows_data(self) -> bool:
+        return self.kernel.follows_data
+
+    def bound(self, n_features: int, variance: float | None = None) -> Kernel:
+        return Scaled(self.factor, self.kernel.bound(n_features, variance))
 
     def evaluate(self, lookup: Lookup) -> Array:
         values = self.kernel.evaluate(lookup)

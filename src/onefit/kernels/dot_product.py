@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from . import bases
-from .base import ElementWise, Kernel
+from .base import ElementWise, WithGamma
 from .bases import Array
 from .checks import check_finite, check_non_negative
+from .gamma import Gamma, check_gamma, known_gamma
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,17 @@ class Cosine(ElementWise):
 
 
 @dataclass(frozen=True)
-class Polynomial(ElementWise):
-    """``(gamma x · x' + coef0) ** degree``; ``gamma=None`` is ``1 / n_features``."""
+class Polynomial(WithGamma):
+    """``(gamma x · x' + coef0) ** degree``; ``gamma`` as in ``Gaussian``."""
 
     degree: float = 3
-    gamma: float | None = None
+    gamma: Gamma = None
     coef0: float = 1.0
     base = staticmethod(bases.dot)
 
     def __post_init__(self) -> None:
         check_non_negative("degree", self.degree)
-        check_non_negative("gamma", self.gamma)
+        check_gamma(self.gamma)
         check_finite("coef0", self.coef0)
 
     @property
@@ -67,9 +68,6 @@ class Polynomial(ElementWise):
 
     def rank(self, n_features: int) -> float:
         return math.comb(n_features + int(self.degree), int(self.degree)) if self.positive else np.inf
-
-    def bound(self, n_features: int) -> Kernel:
-        return replace(self, gamma=1.0 / n_features) if self.gamma is None else self
 
     def map(self, values: Array) -> None:
         _scale_and_shift(values, self.gamma, self.coef0)
@@ -81,33 +79,28 @@ class Polynomial(ElementWise):
 
 
 @dataclass(frozen=True)
-class Sigmoid(ElementWise):
-    """``tanh(gamma x · x' + coef0)``; not positive semi-definite; ``gamma=None`` is ``1 / n_features``."""
+class Sigmoid(WithGamma):
+    """``tanh(gamma x · x' + coef0)``; not positive semi-definite; ``gamma`` as in ``Gaussian``."""
 
-    gamma: float | None = None
+    gamma: Gamma = None
     coef0: float = 1.0
     base = staticmethod(bases.dot)
 
     def __post_init__(self) -> None:
-        check_non_negative("gamma", self.gamma)
+        check_gamma(self.gamma)
         check_finite("coef0", self.coef0)
 
     @property
     def positive(self) -> bool:
         return False
 
-    def bound(self, n_features: int) -> Kernel:
-        return replace(self, gamma=1.0 / n_features) if self.gamma is None else self
-
     def map(self, values: Array) -> None:
         _scale_and_shift(values, self.gamma, self.coef0)
         np.tanh(values, out=values)
 
 
-def _scale_and_shift(values: Array, gamma: float | None, coef0: float) -> None:
-    if gamma is None:
-        raise ValueError("gamma=None needs the number of features: call kernel.bound(n_features) first.")
-    values *= gamma
+def _scale_and_shift(values: Array, gamma: Gamma, coef0: float) -> None:
+    values *= known_gamma(gamma)
     values += coef0
 
 

@@ -10,7 +10,7 @@ from .dot_product import Cosine, Linear, Polynomial, Sigmoid
 from .other import AdditiveChi2, Chi2, Function, Precomputed
 from .stationary import Gaussian, Laplacian
 
-_BY_NAME: dict[str, Callable[[float | None, float, float], Kernel]] = {
+_BY_NAME: dict[str, Callable[[Any, float, float], Kernel]] = {
     "linear": lambda gamma, degree, coef0: Linear(),
     "rbf": lambda gamma, degree, coef0: Gaussian(gamma),
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
@@ -30,12 +30,12 @@ NAMES = tuple(_BY_NAME)
 def from_params(
     kernel: str | Kernel | Callable[..., float],
     *,
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: float = 3,
     coef0: float = 1.0,
     kernel_params: Mapping[str, Any] | None = None,
 ) -> Kernel:
-    """The Kernel that ``KernelRidge(kernel=…, gamma=…, …)`` means.
+    """The Kernel that ``KernelRidge(kernel=…, gamma=…, …)`` or ``SVC(…)`` means; ``gamma`` may also be "scale".
 
     Parameters that a kernel does not have are ignored, as scikit-learn does, so two settings that differ
     only in those give equal kernels. A callable takes two rows and returns a number.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from scipy import special
 
 from . import bases
-from .base import ElementWise, Kernel
+from .base import ElementWise, WithGamma
 from .bases import Array, Base
-from .checks import check_non_negative, check_positive
+from .checks import check_positive
+from .gamma import Gamma, known_gamma
 
 LARGEST_NU = 100
 """Beyond it a Matérn kernel differs from the Gaussian (infinity) by less than a percent."""
@@ -35,38 +36,29 @@ class _Decaying(ElementWise):
 
 
 @dataclass(frozen=True)
-class Gaussian(_Decaying):
-    """``exp(-gamma |x - x'|²)``, scikit-learn's ``rbf``; ``gamma=None`` is ``1 / n_features``."""
+class Gaussian(_Decaying, WithGamma):
+    """``exp(-gamma |x - x'|²)``, scikit-learn's ``rbf``.
 
-    gamma: float | None = None
+    ``gamma=None`` is ``1 / n_features``, "scale" that over the variance of the entries of X.
+    """
+
+    gamma: Gamma = None
     base = staticmethod(bases.sqdist)
 
-    def __post_init__(self) -> None:
-        check_non_negative("gamma", self.gamma)
-
-    def bound(self, n_features: int) -> Kernel:
-        return replace(self, gamma=1.0 / n_features) if self.gamma is None else self
-
     def map(self, values: Array) -> None:
-        values *= -_known(self.gamma)
+        values *= -known_gamma(self.gamma)
         np.exp(values, out=values)
 
 
 @dataclass(frozen=True)
-class Laplacian(_Decaying):
-    """``exp(-gamma |x - x'|₁)``; ``gamma=None`` is ``1 / n_features``."""
+class Laplacian(_Decaying, WithGamma):
+    """``exp(-gamma |x - x'|₁)``; ``gamma`` as in ``Gaussian``."""
 
-    gamma: float | None = None
+    gamma: Gamma = None
     base = staticmethod(bases.cityblock)
 
-    def __post_init__(self) -> None:
-        check_non_negative("gamma", self.gamma)
-
-    def bound(self, n_features: int) -> Kernel:
-        return replace(self, gamma=1.0 / n_features) if self.gamma is None else self
-
     def map(self, values: Array) -> None:
-        values *= -_known(self.gamma)
+        values *= -known_gamma(self.gamma)
         np.exp(values, out=values)
 
 
@@ -118,9 +110,3 @@ def _bessel_form(u: Array, nu: float) -> Array:
     quarter = np.where(series, u, 0.0) ** 2 / 4.0
     near_zero = 1.0 - quarter / (nu - 1.0) + quarter**2 / (2.0 * (nu - 1.0) * (nu - 2.0)) if nu > 2 else 1.0
     return np.asarray(np.where(series, near_zero, np.exp(logarithm)))
-
-
-def _known(gamma: float | None) -> float:
-    if gamma is None:
-        raise ValueError("gamma=None needs the number of features: call kernel.bound(n_features) first.")
-    return gamma

@@ -27,6 +27,8 @@ class DualSolver:
 
     K: Array
     noise: float = 0.0
+    tolerance: float = TOLERANCE
+    max_rounds: int | None = None
     _U: Array | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,13 +52,15 @@ class DualSolver:
         constant = self.magnitude if dual.bias else 0.0
         scale = max(float(np.abs(dual.target).max(initial=0.0)), dual.epsilon)
         jitter = max(self.noise, len(beta) * EPS * (self.magnitude + constant), np.finfo(np.float64).tiny)
-        for attempt in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS if self.max_rounds is None else 1):
             if attempt or not warm:
                 smo(*parts, beta, u, 1e-3 * scale, len(beta) * (1 + 10 * attempt))
             F, m, jitter = self._factorise(dual, beta, constant, jitter)
             rounding = 2 * SNAP * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
-            tol = max(TOLERANCE * scale, rounding)
-            b, violation, _, done = active_set(*parts, constant, jitter, beta, u, F, m, self._U, tol, ROUNDS)
+            tol = max(self.tolerance * scale, rounding)
+            b, violation, _, done = active_set(
+                *parts, constant, jitter, beta, u, F, m, self._U, tol, self.max_rounds or ROUNDS
+            )
             if done and (not dual.bias or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()):
                 return Solution(beta, u, b, violation, True)
             beta, u = self._start(dual, beta, None)

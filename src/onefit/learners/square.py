@@ -36,6 +36,7 @@ class SquareLoss:
     bias: bool = False
     name = "least squares"
     series = True
+    several_outputs = True
 
     def heldout(
         self,

@@ -31,6 +31,7 @@ class SupportVectorLearner(ABC):
 
     bias: bool = True
     series = False
+    several_outputs = False
 
     @property
     @abstractmethod

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Exactness, Folds, Targets, Workspace
+from ..core import Exactness, Folds, Ledger, Targets, Workspace
 from ..core.coding import CodedTargets
 from ..core.machine import HeldOut, Learner, NotUnderstoodError
 from ..kernels import Kernel
+from ..kernels.gamma import variance_of
 from .scoring import NeedsRetrainingError, Scoring, Tested
 from .views import SupervisedError, Views, ViewSource
 
@@ -102,12 +103,9 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     GridSearchCV, unless ``raise_errors``.
     """
     try:
-        views = task.source.views()
-        workspaces = [
-            Workspace(view.problem, task.kernel.bound(view.problem.X.shape[1]), readers=len(task.paths))
-            for view in views.views
-        ]
-        return [row for path in task.paths for row in _evaluate_path(views, workspaces, path, settings)]
+        views = task.source.views(apart=task.kernel.follows_data)
+        spaces = _Spaces(task, views)
+        return [row for path in task.paths for row in _evaluate_path(spaces, path, settings)]
     except NotUnderstoodError as reason:
         return [Row(number, retrain=str(reason)) for number in task.candidates]
     except (NeedsRetrainingError, SupervisedError):
@@ -121,13 +119,37 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
         return rows
 
 
-def _evaluate_path(views: Views, workspaces: list[Workspace], path: Path, settings: Settings) -> list[Row]:
+class _Spaces:
+    """The workspaces of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
+
+    def __init__(self, task: KernelTask, views: Views) -> None:
+        self.task, self.views = task, views
+        self.shared = None if views.per_fold else self._new(0, readers=len(task.paths))
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.views.views[0].problem.ledger
+
+    def of_fold(self, number: int) -> Workspace:
+        """That of one fold; it is not kept, so there is one at a time."""
+        return self._new(number, readers=1)
+
+    def _new(self, number: int, readers: int) -> Workspace:
+        problem = self.views.views[number].problem
+        kernel = self.task.kernel
+        variance = None
+        if kernel.follows_data:
+            variance = variance_of(problem.X[problem.folds.folds[0].train] if self.views.per_fold else problem.X)
+        return Workspace(problem, kernel.bound(problem.X.shape[1], variance), readers=readers)
+
+
+def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
     start = time.perf_counter()
     penalties = np.unique([penalty for entry in path.entries for penalty in entry.penalties])
     train = None
     if settings.return_train_score and settings.scoring is not None:
         train = _TrainScores(settings, settings.scoring, path, penalties)
-    held = _heldout(views, workspaces, path, penalties, settings, train)
+    held = _heldout(spaces, path, penalties, settings, train)
     seconds = time.perf_counter() - start
     values = [_of_candidates(path.entries, penalties, part) for part in held.test]
     rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries)) for entry in path.entries]
@@ -136,7 +158,7 @@ def _evaluate_path(views: Views, workspaces: list[Workspace], path: Path, settin
     if settings.scoring is not None:
         usable = [k for k, row in enumerate(rows) if row.retrain is None]
         if usable:
-            with views.views[0].problem.ledger.record("scoring"):
+            with spaces.ledger.record("scoring"):
                 _score([rows[k] for k in usable], [part[usable] for part in values], path, settings)
         _keep_best_values(rows)
         if train is not None:
@@ -172,21 +194,21 @@ def _of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray
     return part.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
 
 
-def _heldout(views, workspaces, path, penalties, settings, train) -> HeldOut:
+def _heldout(spaces, path, penalties, settings, train) -> HeldOut:
     """Out-of-fold values over all views: what the learner says of each, put together."""
     options = {
         "scale_penalty": settings.scale_penalty,
         "order": settings.order,
         "resolve_small": settings.scoring is None or not settings.scoring.averages_errors,
     }
-    if not views.per_fold:
+    if spaces.shared is not None:
         report = None if train is None else train.add
-        return path.learner.heldout(workspaces[0], path.targets, penalties, on_train=report, **options)
+        return path.learner.heldout(spaces.shared, path.targets, penalties, on_train=report, **options)
     parts = []
-    for number, (view, ws) in enumerate(zip(views.views, workspaces)):
+    for number, view in enumerate(spaces.views.views):
         report = None if train is None else train.of_fold(number)
         targets = path.targets.take(view.rows, number)
-        parts.append(path.learner.heldout(ws, targets, penalties, on_train=report, **options))
+        parts.append(path.learner.heldout(spaces.of_fold(number), targets, penalties, on_train=report, **options))
     test = [part.test[0] for part in parts]
     if settings.folds.leave_one_out:
         order = np.argsort([fold.test[0] for fold in settings.folds])

@@ -67,13 +67,20 @@ class ViewSource:
         """How many views there are going to be."""
         return 1 if self.transformers is None or self.shared else len(self.folds)
 
-    def views(self) -> Views:
-        """The views; whatever a transformer raises is raised here."""
+    def views(self, *, apart: bool = False) -> Views:
+        """The views; whatever a transformer raises is raised here.
+
+        ``apart`` asks for one view per fold of the same rows, for kernels that follow the training rows.
+        """
         with self._lock:
             if self._views is None:
                 self._views = self._make()
                 for view in self._views.views:
                     view.problem.keep_bases = self.keep_bases
+            if apart and not self._views.per_fold and not self.shared:
+                (whole,) = self._views.views
+                parts = [View(whole.problem.of_fold(number), whole.rows) for number in range(len(self.folds))]
+                return Views(parts, per_fold=True)
             return self._views
 
     def forget(self) -> None:

@@ -1,0 +1,55 @@
+"""Training a support vector machine on all rows, for the estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dual import Array
+from .dual_solver import TOLERANCE, DualSolver, indefiniteness
+from .support_vector import SupportVectorLearner
+
+
+@dataclass(frozen=True)
+class SupportVectorFit:
+    """Coefficients (n, c) and biases (c,) of every column of the targets, and what the solver says of them."""
+
+    dual: Array
+    intercept: Array
+    gap: Array
+    converged: bool
+
+
+def fit_columns(
+    learner: SupportVectorLearner,
+    K: Array,
+    Y: Array,
+    C: float,
+    weights: Array | None,
+    *,
+    positive: bool,
+    tolerance: float = TOLERANCE,
+    max_rounds: int | None = None,
+) -> SupportVectorFit:
+    """Solve each column of Y (n, c) on its rows of the Gram matrix. Cost: see ``DualSolver.solve``.
+
+    ``positive`` says that K is known to be positive semi-definite; otherwise that is checked, and an error if not so.
+    """
+    noise = 0.0 if positive else indefiniteness(K)
+    if noise == np.inf:
+        raise ValueError("The kernel matrix is not positive semi-definite: a support vector machine needs that.")
+    n, c = Y.shape
+    weights = np.ones(n) if weights is None else weights
+    fit = SupportVectorFit(np.zeros((n, c)), np.zeros(c), np.zeros(c), True)
+    converged = True
+    for column in range(c):
+        rows = learner.rows(Y[:, column])
+        part = K if len(rows) == n else K[np.ix_(rows, rows)]
+        dual = learner.dual(np.ascontiguousarray(Y[rows, column]), C, weights[rows])
+        solver = DualSolver(part, noise, tolerance, max_rounds)
+        solution = solver.solve(dual, np.zeros(len(rows)), np.zeros(len(rows)), warm=False)
+        fit.dual[rows, column], fit.intercept[column] = solution.beta, solution.b
+        fit.gap[column] = dual.gap(solution.beta, solution.u, solution.b)
+        converged &= solution.converged
+    return SupportVectorFit(fit.dual, fit.intercept, fit.gap, converged)

@@ -1,0 +1,209 @@
+"""NumPy twins of the compiled loops: the same names, arguments and results, in vector operations and dense solves.
+
+They are what the loops are compared with, and what to read first. A twin of ``active_set`` solves a dense system
+where the loop updates a factor, and frees one coefficient a round where the loop frees many: rounds differ, solutions
+do not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+
+ROUNDING = 8 * 2.0**-52
+"""Distance from an end of a piece, relative to the sum of all coefficients, that is rounding."""
+
+
+def solve_transposed(U, m, x):
+    """Overwrite x by the solution of ``Uᵀ z = x``."""
+    x[:m] = solve_triangular(U[:m, :m], x[:m], trans="T")
+
+
+def solve_upper(U, m, x):
+    """Overwrite x by the solution of ``U z = x``."""
+    x[:m] = solve_triangular(U[:m, :m], x[:m])
+
+
+def append(U, m, column, diagonal, smallest):
+    """Border the factor by a column of M, which becomes the column of U, and a diagonal entry."""
+    if m:
+        solve_transposed(U, m, column)
+    U[:m, m] = column[:m]
+    U[m, m] = np.sqrt(max(diagonal - column[:m] @ column[:m], smallest))
+
+
+def remove(U, m, p, x, y):
+    """Factorise M again without its p-th index; x and y solve ``Uᵀ x = …`` without their p-th equation."""
+    factor = np.triu(U[:m, :m])
+    others = np.delete(np.arange(m), p)
+    shorter = cholesky(np.delete(factor, p, axis=1).T @ np.delete(factor, p, axis=1)) if m > 1 else np.empty((0, 0))
+    for right in (x, y):
+        if m > 1:
+            right[: m - 1] = solve_triangular(shorter, (factor.T @ right[:m])[others], trans="T")
+    upper = np.triu_indices(m - 1)
+    U[: m - 1, : m - 1][upper] = shorter[upper]
+
+
+def gather(K, F, m, constant, ridge, U):
+    """Write the upper triangle of ``K[F, F] + constant + diag(ridge[F])`` into U."""
+    free, upper = F[:m], np.triu_indices(m)
+    block = K[np.ix_(free, free)] + constant + np.diag(ridge[free])
+    U[:m, :m][upper] = block[upper]
+
+
+def slopes(gradient, epsilon, beta):
+    """Derivatives of the objective when each coefficient grows and when it falls, the latter with its sign turned."""
+    return gradient + np.where(beta >= 0, epsilon, -epsilon), gradient + np.where(beta > 0, epsilon, -epsilon)
+
+
+def smo(K, ridge, target, epsilon, lower, upper, bias, beta, u, tol, max_steps):
+    """Improve ``beta`` and ``u = K beta`` in place by at most ``max_steps`` steps; return how many were made.
+
+    With a bias, the coefficient that descends steepest takes from the one with which it gains most, by second order;
+    without, the coefficient that gains most by itself moves.
+    """
+    for step in range(max_steps):
+        rising, falling = slopes(u + ridge * beta - target, epsilon, beta)
+        rising = np.where(beta < upper, rising, np.inf)
+        falling = np.where(beta > lower, falling, -np.inf)
+        choose = _pair if bias else _single
+        change = choose(K, ridge, epsilon, lower, upper, beta, rising, falling, tol)
+        if change is None:
+            return step
+        for i, value, amount in change:
+            beta[i] = value
+            u += amount * K[i]
+    return max_steps
+
+
+def _pair(K, ridge, epsilon, lower, upper, beta, rising, falling, tol):
+    """[(index, new coefficient, its change)] of the pair to move, or None if no violation exceeds ``tol``."""
+    i = int(np.argmin(rising))
+    if not falling.max() - rising[i] > tol:
+        return None
+    drop = falling - rising[i]
+    bend = np.maximum(K[i, i] + ridge[i] + np.diagonal(K) + ridge - 2 * K[i], 1e-12 * (K[i, i] + ridge[i]))
+    gain = np.where(drop > 0, np.square(np.maximum(drop, 0.0)) / bend, 0.0)
+    j = int(np.argmax(gain))
+    if not gain[j] > 0:
+        return None
+    end_i = 0.0 if epsilon > 0 and beta[i] < 0 else upper[i]
+    end_j = 0.0 if epsilon > 0 and beta[j] > 0 else lower[j]
+    amount = min(drop[j] / bend[j], end_i - beta[i], beta[j] - end_j)
+    new_i = end_i if amount == end_i - beta[i] else beta[i] + amount
+    new_j = end_j if amount == beta[j] - end_j else beta[j] - amount
+    return [(i, new_i, amount), (j, new_j, -amount)]
+
+
+def _single(K, ridge, epsilon, lower, upper, beta, rising, falling, tol):
+    """As ``_pair``, for one coefficient."""
+    slope = np.where(rising < 0, rising, np.where(falling > 0, falling, 0.0))
+    bend = np.maximum(np.diagonal(K) + ridge, 1e-300)
+    with np.errstate(over="ignore"):
+        gain = np.square(slope) / bend
+    i = int(np.argmax(gain))
+    if not gain[i] > 0 or not np.abs(slope).max() > tol:
+        return None
+    wish = -slope[i] / bend[i]
+    end = upper[i] if wish > 0 else lower[i]
+    if epsilon > 0 and wish * beta[i] < 0:
+        end = 0.0
+    if abs(wish) < abs(end - beta[i]):
+        return [(i, beta[i] + wish, wish)]
+    return [(i, end, end - beta[i])]
+
+
+def active_set(K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, U, tol, max_rounds):
+    """Solve in place for ``beta`` (feasible at the start) and ``u = K beta``; ``F[:m]`` are the free indices.
+
+    U is not used. Returns (bias, largest violation of optimality, rounds, whether it is at most ``tol``).
+    """
+    problem = _Dual(K, ridge, target, epsilon, lower, upper, bias)
+    free = [int(i) for i in F[:m]]
+    side = np.where(beta > 0, 1.0, -1.0)
+    b, worst = 0.0, np.inf
+    for round_number in range(max_rounds):
+        b = problem.descend(beta, free, side, constant, jitter)
+        u[:] = K @ beta
+        if bias and not free:
+            b = problem.middle(beta, u)
+        residual = problem.gradient(beta, u)[free] + side[free] * epsilon + b
+        gain, upwards = problem.gains(beta, u, b)
+        gain[free] = 0.0
+        worst = max(np.abs(residual).max(initial=0.0), gain.max(initial=0.0))
+        if worst <= tol:
+            if bias and not problem.inside(beta)[free].any():
+                b = problem.middle(beta, u)
+            return b, worst, round_number + 1, True
+        for i in np.argsort(-gain, kind="stable")[: 1 if free or not bias else 2]:
+            if gain[i] > tol:
+                free.append(int(i))
+                side[i] = np.sign(beta[i]) or (1.0 if upwards[i] else -1.0)
+    return b, worst, max_rounds, False
+
+
+class _Dual:
+    """The problem of an ``active_set`` call, and the steps that the method is made of."""
+
+    def __init__(self, K, ridge, target, epsilon, lower, upper, bias):
+        self.K, self.ridge, self.target, self.epsilon = K, ridge, target, epsilon
+        self.lower, self.upper, self.bias = lower, upper, bias
+
+    def gradient(self, beta, u):
+        """Derivative of the quadratic part."""
+        return u + self.ridge * beta - self.target
+
+    def inside(self, beta):
+        """Which coefficients are at no end of their piece."""
+        return (self.lower < beta) & (beta < self.upper) & ((self.epsilon == 0) | (beta != 0))
+
+    def piece(self, side):
+        """(lower end, upper end) of the pieces on the given sides."""
+        if self.epsilon == 0:
+            return self.lower, self.upper
+        return np.where(side > 0, 0.0, self.lower), np.where(side < 0, 0.0, self.upper)
+
+    def gains(self, beta, u, b):
+        """Steepness of the descent that each coefficient has, and whether it is upwards."""
+        rising, falling = slopes(self.gradient(beta, u) + b, self.epsilon, beta)
+        up = np.where(beta < self.upper, np.maximum(-rising, 0.0), 0.0)
+        down = np.where(beta > self.lower, np.maximum(falling, 0.0), 0.0)
+        return np.where(self.lower < self.upper, np.maximum(up, down), 0.0), up > down
+
+    def middle(self, beta, u):
+        """The middle of the biases that violate least."""
+        rising, falling = slopes(self.gradient(beta, u), self.epsilon, beta)
+        ends = [rising[beta < self.upper].min(initial=np.inf), falling[beta > self.lower].max(initial=-np.inf)]
+        ends = [end for end in ends if np.isfinite(end)]
+        return -sum(ends) / len(ends) if ends else 0.0
+
+    def descend(self, beta, free, side, constant, jitter):
+        """Newton steps of the free coefficients, each as far as the first end met, which rests there; the bias."""
+        b = 0.0
+        while free:
+            low, high = (end[free] for end in self.piece(side))
+            M = self.K[np.ix_(free, free)] + constant + np.diag(self.ridge[free] + jitter)
+            gradient = self.gradient(beta, self.K @ beta)[free] + side[free] * self.epsilon
+            both = cho_solve(cho_factor(M), np.column_stack([gradient, np.ones(len(free))]))
+            b = -both[:, 0].sum() / both[:, 1].sum() if self.bias else 0.0
+            step = -(both[:, 0] + b * both[:, 1])
+            room = np.where(step > 0, high - beta[free], beta[free] - low)
+            reach = np.where(room < np.abs(step), room / np.where(step == 0, 1.0, np.abs(step)), 1.0)
+            first = int(np.argmin(reach))
+            beta[free] += reach[first] * step
+            if reach[first] == 1.0:
+                break
+            beta[free[first]] = high[first] if step[first] > 0 else low[first]
+            del free[first]
+        self._rest_arrived(beta, free, side)
+        return b
+
+    def _rest_arrived(self, beta, free, side):
+        """Rest the free coefficients that are at an end of their piece but for rounding."""
+        rounding = ROUNDING * np.abs(beta).sum()
+        low, high = self.piece(side)
+        for i in list(free):
+            for end in (low[i], high[i]):
+                if i in free and 0 < abs(end - beta[i]) <= rounding:
+                    beta[i] = end
+                    free.remove(i)
