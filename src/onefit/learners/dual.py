@@ -64,24 +64,6 @@ class Dual:
             total = np.maximum(total, value)
         return float(total.sum())
 
-    def balanced(self, beta: Array, u: Array) -> Array:
-        """``beta`` with its sum brought to zero, moving the coefficients that gain most by it, each as far as it can.
-
-        At most one coefficient that rested at a bound ends between its bounds.
-        """
-        excess = float(beta.sum())
-        if not self.bias or excess == 0.0:
-            return beta
-        order, end = np.argsort(self.gradient(beta, u), kind="stable"), self.upper
-        if excess > 0:
-            order, end = order[::-1], self.lower
-        room = np.abs(end[order] - beta[order])
-        usable = np.minimum(room, abs(excess))
-        taken = np.clip(abs(excess) - (np.cumsum(usable) - usable), 0.0, usable)
-        moved = beta.copy()
-        moved[order] = np.where(taken == room, end[order], beta[order] - np.sign(excess) * taken)
-        return moved
-
 
 @dataclass(frozen=True)
 class Solution:

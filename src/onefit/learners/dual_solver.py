@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..linalg.lapack import cholesky_in_place
+from ..linalg.leave_out import leave_out_factors
 from .dual import Array, Dual, Solution
+
+Rows = NDArray[np.intp]
 
 TOLERANCE = 1e-10
 """Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
@@ -16,6 +21,21 @@ TOLERANCE = 1e-10
 EPS = np.finfo(np.float64).eps
 ROUNDS = 400
 ATTEMPTS = 4
+LEAP_FROM = 100
+"""Free coefficients from which on a new factor is cheaper than changing them one by one."""
+
+
+@dataclass
+class _State:
+    """Where a solve stands: ``F[:m]`` are the free coefficients, on the pieces ``side``; jitter of their factor."""
+
+    beta: Array
+    u: Array
+    F: Rows
+    m: int
+    side: Array
+    jitter: float
+    settled: bool = False
 
 
 @dataclass
@@ -36,64 +56,111 @@ class DualSolver:
         self.magnitude = float(diagonal.max(initial=0.0))
         self._roots = np.sqrt(diagonal)
 
-    def solve(self, dual: Dual, beta: Array, u: Array | None = None, *, warm: bool = True) -> Solution:
+    def solve(
+        self, dual: Dual, beta: Array, u: Array | None = None, *, warm: bool = True, order: Rows | None = None
+    ) -> Solution:
         """The solution from a start ``beta`` within the bounds, and ``u = K beta`` if that is known.
 
         A ``warm`` start goes to the active-set method at once, a cold one makes SMO steps first, and so does one that
-        fails. Cost: O(m³) for m free coefficients, then see ``native.active_set``.
+        fails. ``order`` are the free coefficients of the start if ``leave_out`` has just factorised them.
+        Cost: O(m³) for m free coefficients, then see ``native.active_set``.
         """
         from ..native.active_set import SNAP, active_set  # numba is imported by who needs it
         from ..native.compiling import announce
         from ..native.smo import smo
 
         announce(active_set)
-        beta, u = self._start(dual, beta, u)
+        beta = beta.copy()
+        u = np.asarray(self.K @ beta, dtype=np.float64) if u is None else u.copy()
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
-        constant = self.magnitude if dual.bias else 0.0
         scale = max(float(np.abs(dual.target).max(initial=0.0)), dual.epsilon)
-        jitter = max(self.noise, len(beta) * EPS * (self.magnitude + constant), np.finfo(np.float64).tiny)
+        jitter = self._jitter(dual)
         for attempt in range(ATTEMPTS if self.max_rounds is None else 1):
             if attempt or not warm:
                 smo(*parts, beta, u, 1e-3 * scale, len(beta) * (1 + 10 * attempt))
-            F, m, jitter = self._factorise(dual, beta, constant, jitter)
+                order = None
+            state = self._prepare(dual, beta, u, jitter, order)
+            self._leap(parts, dual, state)
             rounding = 2 * SNAP * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
-            tol = max(self.tolerance * scale, rounding)
             b, violation, _, done = active_set(
-                *parts, constant, jitter, beta, u, F, m, self._U, tol, self.max_rounds or ROUNDS
-            )
+                *parts, self._constant(dual), state.jitter, beta, u, state.F, state.m, state.side, self._U,
+                state.settled, max(self.tolerance * scale, rounding), self.max_rounds or ROUNDS,
+            )  # fmt: skip
             if done and (not dual.bias or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()):
                 return Solution(beta, u, b, violation, True)
-            beta, u = self._start(dual, beta, None)
+            u[:] = self.K @ beta
             jitter *= 1000  # K is less definite than it seemed: safer steps
         return Solution(beta, u, b, violation, False)
 
-    def _start(self, dual: Dual, beta: Array, u: Array | None) -> tuple[Array, Array]:
-        """A start whose sum is zero where it has to be, and its image under K, both to be written to."""
-        u = np.asarray(self.K @ beta, dtype=np.float64) if u is None else u.copy()
-        start = dual.balanced(beta, u)
-        moved = np.flatnonzero(start != beta)
-        if len(moved):
-            u += (start[moved] - beta[moved]) @ self.K[moved]
-        return start.copy(), u
+    def leave_out(self, dual: Dual, beta: Array, blocks: list[Rows]) -> Iterator[Rows | None]:
+        """Factorise the free coefficients of ``beta`` without those of each block, all for about the price of three.
 
-    def _factorise(
-        self, dual: Dual, beta: Array, constant: float, jitter: float
-    ) -> tuple[NDArray[np.intp], int, float]:
-        """(free indices, their number, jitter that was needed); their factor is in the work space."""
+        After each, ``solve`` has to be called with the ``order`` that is yielded (None: no factor) before the next.
+        """
+        free = np.flatnonzero(dual.free(beta))
+        place = np.full(len(beta), -1)
+        place[free] = np.arange(len(free))
+        constant, ridge = self._constant(dual), dual.ridge + self._jitter(dual)
+
+        def take(rows: Rows, columns: Rows) -> Array:
+            block = self.K[np.ix_(free[rows], free[columns])] + constant
+            if rows is columns:
+                block.flat[:: len(rows) + 1] += ridge[free[rows]]
+            return block
+
+        inner = [place[block][place[block] >= 0] for block in blocks]
+        for order in leave_out_factors(take, len(free), inner, self._workspace()):
+            yield None if order is None else free[order]
+
+    def _constant(self, dual: Dual) -> float:
+        return self.magnitude if dual.bias else 0.0
+
+    def _jitter(self, dual: Dual) -> float:
+        rounding = len(self.K) * EPS * (self.magnitude + self._constant(dual))
+        return max(self.noise, rounding, float(np.finfo(np.float64).tiny))
+
+    def _workspace(self) -> Array:
+        if self._U is None:
+            self._U = np.empty(self.K.shape)
+        return self._U
+
+    def _prepare(self, dual: Dual, beta: Array, u: Array, jitter: float, order: Rows | None) -> _State:
+        """The free coefficients and their factor: that at hand, or a new one."""
+        free = np.flatnonzero(dual.free(beta))
+        known = order is not None and len(order) == len(free) and np.array_equal(np.sort(order), free)
+        F = np.empty(len(beta), dtype=np.intp)
+        F[: len(free)] = order if known and order is not None else free
+        state = _State(beta, u, F, len(free), np.where(beta > 0, 1.0, -1.0), jitter)
+        if not known:
+            self._factorise(dual, state)
+        return state
+
+    def _factorise(self, dual: Dual, state: _State) -> None:
+        """Put the factor of the free coefficients into the work space, with as much jitter as that takes."""
         from ..native.factor import gather
 
-        n = len(beta)
-        if self._U is None:
-            self._U = np.empty((n, n))
-        F = np.empty(n, dtype=np.intp)
-        free = np.flatnonzero(dual.free(beta))
-        m = len(free)
-        F[:m] = free
+        U = self._workspace()
         while True:
-            gather(self.K, F, m, constant, dual.ridge + jitter, self._U)
-            if cholesky_in_place(self._U, m):
-                return F, m, jitter
-            jitter *= 100
+            gather(self.K, state.F, state.m, self._constant(dual), dual.ridge + state.jitter, U)
+            if cholesky_in_place(U, state.m):
+                return
+            state.jitter *= 100
+
+    def _leap(self, parts: tuple[Any, ...], dual: Dual, state: _State) -> None:
+        """Change many coefficients at once where that saves more than a factor costs; else leave all as it is."""
+        from ..native.active_set import leap
+
+        if state.m < LEAP_FROM:
+            return
+        before = state.beta.copy(), state.u.copy(), state.F.copy(), state.m, state.side.copy()
+        m, changes = leap(*parts, state.beta, state.u, state.F, state.m, self._U, state.side)
+        if changes == 0:
+            state.settled = True
+        elif state.m // 40 < changes < state.m // 2:
+            state.m = m
+            self._factorise(dual, state)
+        else:
+            state.beta[:], state.u[:], state.F[:], state.m, state.side[:] = before
 
 
 def indefiniteness(K: Array) -> float:

@@ -28,33 +28,40 @@ BATCH = 16
 
 
 @compiled
-def active_set(K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, U, tol, max_rounds):
+def active_set(
+    K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, side, U, settled, tol, max_rounds
+):
     """Solve in place for ``beta`` (feasible at the start) and ``u = K beta``.
 
-    ``F[:m]`` are the free indices and U the factor of ``K[F, F] + constant + diag(ridge[F] + jitter)``; both change.
+    ``F[:m]`` are the free indices, ``side`` says on which piece (-1 or +1) each is if there are two, and U is the
+    factor of ``K[F, F] + constant + diag(ridge[F] + jitter)``; all of them change.
+    ``settled`` says that the free coefficients are at the minimum over them already.
     Returns (bias, largest violation of the conditions of optimality, rounds, whether it is at most ``tol``).
     Cost: O(n m) a round and O(m²) for each coefficient that becomes free or stops being so.
     """
     n = len(target)
     free = np.zeros(n, dtype=np.bool_)
-    side = np.zeros(n)  # which piece a free coefficient is on, if there are two
     for a in range(m):
         free[F[a]] = True
-        side[F[a]] = 1.0 if beta[F[a]] > 0 else -1.0
     before, touched = np.empty(n), np.empty(n, dtype=F.dtype)
     chosen, gains = np.empty(BATCH, dtype=F.dtype), np.empty(BATCH)
-    column = np.empty(n)
+    columns, diagonals = np.empty((n, BATCH)), np.empty(BATCH)
     b, worst = 0.0, np.inf
-    allowed = BATCH
+    progress = True
     for round_number in range(max_rounds):
-        for a in range(m):
-            touched[a] = F[a]
-            before[F[a]] = beta[F[a]]
-        n_touched = m
-        m, b, progress = _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, tol)
-        _update(K, u, beta, before, touched, n_touched)
-        if m == 0 and bias:
-            b = _middle(ridge, target, epsilon, lower, upper, beta, u)
+        if round_number > 0 or not settled:
+            for a in range(m):
+                touched[a] = F[a]
+                before[F[a]] = beta[F[a]]
+            n_touched = m
+            m, missing, progress = _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side)
+            _update(K, u, beta, before, touched, n_touched)
+            if m == 0 and missing != 0:
+                _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing)
+                progress = True
+        b = 0.0
+        if bias:
+            b = _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
         worst = 0.0
         for a in range(m):
             i = F[a]
@@ -71,25 +78,35 @@ def active_set(K, ridge, target, epsilon, lower, upper, bias, constant, jitter, 
         for c in range(found):
             i = chosen[c]
             row = K[i]
-            for a in range(m):
-                column[a] = row[F[a]] + constant
-            append(U, m, column, row[i] + constant + ridge[i] + jitter, jitter / 2)
-            F[m] = i
+            for a in range(m + c):
+                columns[a, c] = row[F[a]] + constant
+            diagonals[c] = row[i] + constant + ridge[i] + jitter
+            F[m + c] = i
             free[i] = True
             rising = slopes(u[i] + ridge[i] * beta[i] - target[i], epsilon, beta, i)[0]
             upwards = beta[i] < upper[i] and rising + b < 0
             side[i] = 1.0 if beta[i] > 0 or (beta[i] == 0 and upwards) else -1.0
-            m += 1
+        append(U, m, columns, diagonals, found, jitter / 2)
+        m += found
     return b, worst, max_rounds, False
 
 
 @compiled
-def _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, tol):
+def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side):
     """Move the free coefficients to the minimum over them, resting each at the bound that it meets on the way.
 
-    Along the step the gradient on the free set shrinks towards its common value -b in proportion, so it need not be
-    computed until the end. ``u`` is left as it was. Returns (number of free ones, bias, whether anything moved).
+    With a bias, a sum that is not zero becomes so. Along the step the gradient on the free set shrinks towards a common
+    value in proportion, so it need not be computed until the end. ``u`` is left as it was. Returns (number of free
+    ones, what the sum still lacks, whether anything moved).
     """
+    missing = 0.0
+    if bias:
+        total = 0.0
+        for i in range(len(beta)):
+            missing -= beta[i]
+            total += abs(beta[i])
+        if abs(missing) <= SNAP * total:
+            missing = 0.0
     gradient, ones, step = np.empty(m), np.empty(m), np.empty(m)
     for a in range(m):
         i = F[a]
@@ -97,10 +114,11 @@ def _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, fre
         ones[a] = 1.0
     solve_transposed(U, m, gradient)
     solve_transposed(U, m, ones)
-    b, progress = 0.0, False
+    progress = False
     while m > 0:
+        b = 0.0
         if bias:
-            above, below = 0.0, 0.0
+            above, below = missing, 0.0
             for a in range(m):
                 above += gradient[a] * ones[a]
                 below += ones[a] * ones[a]
@@ -117,6 +135,7 @@ def _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, fre
         for a in range(m):
             beta[F[a]] += length * step[a]
             gradient[a] -= length * (gradient[a] + b * ones[a])
+        missing *= 1.0 - length
         if length > 0:
             progress = True
         if met < 0:
@@ -129,7 +148,46 @@ def _newton(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, fre
             F[a] = F[a + 1]
         m -= 1
     m = _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones)
-    return m, b, progress
+    return m, missing, progress
+
+
+@compiled
+def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing):
+    """Add ``missing`` to the sum of the coefficients, each time moving the one that gains most as far as it can."""
+    n = len(beta)
+    while missing != 0:
+        best, chosen = np.inf, -1
+        for i in range(n):
+            rising, falling = slopes(u[i] + ridge[i] * beta[i] - target[i], epsilon, beta, i)
+            if missing > 0 and beta[i] < upper[i] and rising < best:
+                best, chosen = rising, i
+            elif missing < 0 and beta[i] > lower[i] and -falling < best:
+                best, chosen = -falling, i
+        if chosen < 0:
+            return
+        i = chosen
+        end = upper[i] if missing > 0 else lower[i]
+        if epsilon > 0 and beta[i] * missing < 0:
+            end = 0.0
+        room = end - beta[i]
+        amount = missing if abs(missing) < abs(room) else room
+        beta[i] = beta[i] + amount if amount != room else end
+        row = K[i]
+        for k in range(n):
+            u[k] += amount * row[k]
+        missing -= amount
+
+
+@compiled
+def _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m):
+    """What makes the free coefficients' gradient zero on average, or the middle of its interval if there are none."""
+    if m == 0:
+        return _middle(ridge, target, epsilon, lower, upper, beta, u)
+    total = 0.0
+    for a in range(m):
+        i = F[a]
+        total += u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon
+    return -total / m
 
 
 @compiled
@@ -241,3 +299,68 @@ def _violators(ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chos
     while found > 1 and gains[found - 1] < 0.3 * gains[0]:
         found -= 1
     return found, worst
+
+
+@compiled
+def leap(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, side):
+    """One Newton step of the free coefficients, then everything that it has pushed over a bound, or made gain, at once.
+
+    Unlike a round of ``active_set`` this may raise the objective, but it changes many coefficients for the price of a
+    new factor. ``F`` and ``side`` become those of the next step; returns (number of free ones, number of changes).
+    """
+    n = len(target)
+    step, ones = np.empty(m), np.empty(m)
+    for a in range(m):
+        i = F[a]
+        step[a] = u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon
+        ones[a] = 1.0
+    solve_transposed(U, m, step)
+    solve_transposed(U, m, ones)
+    b = 0.0
+    if bias:
+        above, below = -beta.sum(), 0.0
+        for a in range(m):
+            above += step[a] * ones[a]
+            below += ones[a] * ones[a]
+        b = -above / below
+    for a in range(m):
+        step[a] = -(step[a] + b * ones[a])
+    solve_upper(U, m, step)
+    before, free = beta.copy(), np.zeros(n, dtype=np.bool_)
+    for a in range(m):
+        beta[F[a]] += step[a]
+        free[F[a]] = True
+    _update(K, u, beta, before, F, m)
+    b = 0.0
+    if bias:
+        b = _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
+    violators = np.empty(n, dtype=F.dtype)
+    added = 0
+    for i in range(n):
+        if not free[i] and lower[i] < upper[i]:
+            rising, falling = slopes(u[i] + ridge[i] * beta[i] - target[i] + b, epsilon, beta, i)
+            if (beta[i] < upper[i] and rising < 0) or (beta[i] > lower[i] and falling > 0):
+                violators[added] = i
+                added += 1
+                side[i] = 1.0 if beta[i] > 0 or (beta[i] == 0 and rising < 0) else -1.0
+    over, kept = np.empty(m, dtype=F.dtype), 0
+    dropped = 0
+    for a in range(m):
+        i = F[a]
+        direction = 1.0 if beta[i] > before[i] else -1.0
+        end = _end(lower, upper, epsilon, side, i, direction)
+        if (beta[i] - end) * direction >= 0:
+            over[dropped] = i
+            dropped += 1
+        else:
+            F[kept] = i
+            kept += 1
+    for a in range(dropped):
+        i = over[a]
+        direction = 1.0 if beta[i] > before[i] else -1.0
+        before[i] = beta[i]
+        beta[i] = _end(lower, upper, epsilon, side, i, direction)
+    _update(K, u, beta, before, over, dropped)
+    for a in range(added):
+        F[kept + a] = violators[a]
+    return kept + added, dropped + added

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be reordered, which lets them be vectorised; infinite bounds and NaN keep their meaning.
 _ARITHMETIC = {"reassoc", "contract", "arcp", "nsz"}
 
-compiled = numba.njit(nogil=True, cache=True, fastmath=_ARITHMETIC)
+compiled: Any = numba.njit(nogil=True, cache=True, fastmath=_ARITHMETIC)
 """The decorator of every loop in this package."""
 
 

@@ -16,20 +16,21 @@ ROUNDING = 8 * 2.0**-52
 
 def solve_transposed(U, m, x):
     """Overwrite x by the solution of ``Uᵀ z = x``."""
-    x[:m] = solve_triangular(U[:m, :m], x[:m], trans="T")
+    x[:m] = solve_triangular(np.triu(U[:m, :m]), x[:m], trans="T")
 
 
 def solve_upper(U, m, x):
     """Overwrite x by the solution of ``U z = x``."""
-    x[:m] = solve_triangular(U[:m, :m], x[:m])
+    x[:m] = solve_triangular(np.triu(U[:m, :m]), x[:m])
 
 
-def append(U, m, column, diagonal, smallest):
-    """Border the factor by a column of M, which becomes the column of U, and a diagonal entry."""
-    if m:
-        solve_transposed(U, m, column)
-    U[:m, m] = column[:m]
-    U[m, m] = np.sqrt(max(diagonal - column[:m] @ column[:m], smallest))
+def append(U, m, columns, diagonals, count, smallest):
+    """Border the factor ``count`` times by a column of M, which becomes a column of U, and a diagonal entry."""
+    for k in range(count):
+        size = m + k
+        column = solve_triangular(np.triu(U[:size, :size]), columns[:size, k], trans="T") if size else np.empty(0)
+        columns[:size, k] = U[:size, size] = column
+        U[size, size] = np.sqrt(max(diagonals[k] - column @ column, smallest))
 
 
 def remove(U, m, p, x, y):
@@ -113,24 +114,28 @@ def _single(K, ridge, epsilon, lower, upper, beta, rising, falling, tol):
     return [(i, end, end - beta[i])]
 
 
-def active_set(K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, U, tol, max_rounds):
-    """Solve in place for ``beta`` (feasible at the start) and ``u = K beta``; ``F[:m]`` are the free indices.
+def active_set(
+    K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, side, U, tol, max_rounds
+):
+    """Solve in place for ``beta`` (within its bounds at the start) and ``u = K beta``.
 
-    U is not used. Returns (bias, largest violation of optimality, rounds, whether it is at most ``tol``).
+    ``F[:m]`` are the free indices, and ``side`` says on which piece (-1 or +1) each is; F and U are left alone. Returns
+    (bias, largest violation of optimality, rounds, whether it is at most ``tol``).
     """
     problem = _Dual(K, ridge, target, epsilon, lower, upper, bias)
     free = [int(i) for i in F[:m]]
-    side = np.where(beta > 0, 1.0, -1.0)
     b, worst = 0.0, np.inf
     for round_number in range(max_rounds):
-        b = problem.descend(beta, free, side, constant, jitter)
+        problem.descend(beta, free, side, constant, jitter)
+        if not free:
+            problem.rebalance(beta)
         u[:] = K @ beta
-        if bias and not free:
-            b = problem.middle(beta, u)
-        residual = problem.gradient(beta, u)[free] + side[free] * epsilon + b
+        slope = problem.gradient(beta, u) + side * epsilon
+        if bias:
+            b = -slope[free].mean() if free else problem.middle(beta, u)
         gain, upwards = problem.gains(beta, u, b)
         gain[free] = 0.0
-        worst = max(np.abs(residual).max(initial=0.0), gain.max(initial=0.0))
+        worst = max(np.abs(slope[free] + b).max(initial=0.0), gain.max(initial=0.0))
         if worst <= tol:
             if bias and not problem.inside(beta)[free].any():
                 b = problem.middle(beta, u)
@@ -177,16 +182,19 @@ class _Dual:
         ends = [end for end in ends if np.isfinite(end)]
         return -sum(ends) / len(ends) if ends else 0.0
 
+    def lack(self, beta):
+        """What the sum of the coefficients lacks to be zero, if it has to be."""
+        return -beta.sum() if self.bias and abs(beta.sum()) > ROUNDING * np.abs(beta).sum() else 0.0
+
     def descend(self, beta, free, side, constant, jitter):
-        """Newton steps of the free coefficients, each as far as the first end met, which rests there; the bias."""
-        b = 0.0
+        """Newton steps of the free coefficients, each as far as the first end met, which rests there."""
         while free:
             low, high = (end[free] for end in self.piece(side))
             M = self.K[np.ix_(free, free)] + constant + np.diag(self.ridge[free] + jitter)
-            gradient = self.gradient(beta, self.K @ beta)[free] + side[free] * self.epsilon
-            both = cho_solve(cho_factor(M), np.column_stack([gradient, np.ones(len(free))]))
-            b = -both[:, 0].sum() / both[:, 1].sum() if self.bias else 0.0
-            step = -(both[:, 0] + b * both[:, 1])
+            slope = self.gradient(beta, self.K @ beta)[free] + side[free] * self.epsilon
+            along, across = cho_solve(cho_factor(M), np.column_stack([slope, np.ones(len(free))])).T
+            b = -(along.sum() + self.lack(beta)) / across.sum() if self.bias else 0.0
+            step = -(along + b * across)
             room = np.where(step > 0, high - beta[free], beta[free] - low)
             reach = np.where(room < np.abs(step), room / np.where(step == 0, 1.0, np.abs(step)), 1.0)
             first = int(np.argmin(reach))
@@ -196,7 +204,20 @@ class _Dual:
             beta[free[first]] = high[first] if step[first] > 0 else low[first]
             del free[first]
         self._rest_arrived(beta, free, side)
-        return b
+
+    def rebalance(self, beta):
+        """Bring the sum to zero, each time moving the coefficient that gains most as far as its piece goes."""
+        while self.lack(beta):
+            missing = self.lack(beta)
+            rising, falling = slopes(self.gradient(beta, self.K @ beta), self.epsilon, beta)
+            if missing > 0:
+                i = int(np.argmin(np.where(beta < self.upper, rising, np.inf)))
+                end = 0.0 if self.epsilon > 0 and beta[i] < 0 else self.upper[i]
+                beta[i] = min(beta[i] + missing, end)
+            else:
+                i = int(np.argmax(np.where(beta > self.lower, falling, -np.inf)))
+                end = 0.0 if self.epsilon > 0 and beta[i] > 0 else self.lower[i]
+                beta[i] = max(beta[i] + missing, end)
 
     def _rest_arrived(self, beta, free, side):
         """Rest the free coefficients that are at an end of their piece but for rounding."""
