@@ -8,7 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
-EVENTS = ("base", "gram", "block", "eigendecomposition", "cholesky", "fit", "heldout", "scoring")
+EVENTS = (
+    "base",
+    "gram",
+    "block",
+    "eigendecomposition",
+    "cholesky",
+    "fit",
+    "full solution",
+    "fold solution",
+    "heldout",
+    "scoring",
+)
 
 
 @dataclass
@@ -18,7 +29,8 @@ class Ledger:
     ``base``: base matrices (distances, inner products); ``gram``: element-wise maps of one, ``block``: of its
     rectangular parts;
     ``eigendecomposition`` and ``cholesky``: factorisations of an n x n matrix; ``fit``: trainings of an
-    estimator; ``heldout``: passes over a regularisation path; ``scoring``: calls for one path.
+    estimator; ``full solution`` and ``fold solution``: dual problems of support vector machines, of all rows and of
+    those of a split; ``heldout``: passes over a regularisation path; ``scoring``: calls for one path.
 
     >>> ledger = Ledger()
     >>> with ledger.record("gram"):

@@ -66,10 +66,10 @@ class DualSolver:
         Cost: O(m³) for m free coefficients, then see ``native.active_set``.
         """
         from ..native.active_set import SNAP, active_set  # numba is imported by who needs it
-        from ..native.compiling import announce
+        from ..native.ready import make_ready
         from ..native.smo import smo
 
-        announce(active_set)
+        make_ready(self.K)
         beta = beta.copy()
         u = np.asarray(self.K @ beta, dtype=np.float64) if u is None else u.copy()
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)

@@ -7,6 +7,7 @@ regression.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -165,11 +166,16 @@ class _Column:
         """(split, solution, its problem) of every split that can be trained on."""
         folds = self.run.ws.problem.folds
         numbers = [i for i in range(len(folds)) if self.run.learner.trainable(self.y, self._weights(i))]
+        ledger = self.run.ws.problem.ledger
         if self.identity is None and len(numbers) > 1:
-            self._solve_full(C)
-        for start in range(0, len(numbers), CHUNK):
-            chunk = numbers[start : start + CHUNK]
-            yield from self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C)
+            with ledger.record("full solution"):
+                self._solve_full(C)
+        for first in range(0, len(numbers), CHUNK):
+            chunk = numbers[first : first + CHUNK]
+            start = time.perf_counter()
+            solved = list(self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C))
+            ledger.add("fold solution", len(chunk), time.perf_counter() - start)
+            yield from solved
         self._previous = C
 
     def values(self, solution: Solution, fold: Fold, rows: Rows) -> Array:
