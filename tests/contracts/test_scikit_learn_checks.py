@@ -2,19 +2,25 @@
 
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onefit import LSSVC, LSSVR, KernelSearchCV
+from onefit import L2SVC, LSSVC, LSSVR, KernelSearchCV
 
 GRID = {"alpha": [0.1, 1.0]}
 
 
 def expected_failures(estimator):
     """What GridSearchCV around the same estimator fails as well, and why."""
+    if isinstance(estimator, L2SVC) and estimator.kernel == "rbf":
+        reason = 'gamma="scale" is the variance of the rows, whatever they weigh, as in SVC'
+        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if not isinstance(estimator, KernelSearchCV):
         return {}
-    if isinstance(estimator.estimator, LSSVC):
+    if isinstance(estimator.estimator, LSSVC | L2SVC | SVC):
         return {"check_classifiers_one_label_sample_weights": "a fold trains on one class only"}
+    if isinstance(estimator.estimator, SVR):
+        return {}
     return {"check_supervised_y_2d": "the estimator takes several targets, so a column is not flattened"}
 
 
@@ -30,6 +36,12 @@ def expected_failures(estimator):
         KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
         KernelSearchCV(LSSVC(), GRID, cv=2),
         KernelSearchCV(LSSVR(), GRID, cv=2),
+        L2SVC(),
+        L2SVC(class_weight="balanced"),
+        L2SVC(fit_intercept=False, kernel="linear"),
+        KernelSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2),
+        KernelSearchCV(SVR(), {"C": [0.1, 1.0]}, cv=2),
+        KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),
     ],
     expected_failed_checks=expected_failures,
 )

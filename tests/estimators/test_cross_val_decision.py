@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVR, NuSVC, NuSVR
 
 from onefit import LSSVC, LSSVR, RetrainingWarning, cross_val_decision
 
@@ -113,19 +113,19 @@ def test_one_class_in_a_fold_is_an_error(two_classes):
 
 
 def test_other_estimators_are_retrained(regression, three_classes):
-    with pytest.warns(RetrainingWarning, match="SVR"):
-        values = cross_val_decision(SVR(C=2.0), *regression, cv=4)
-    np.testing.assert_allclose(values, cross_val_predict(SVR(C=2.0), *regression, cv=4))
-    with pytest.warns(RetrainingWarning, match="SVC"):
-        values = cross_val_decision(SVC(), *three_classes, cv=4)
-    expected = cross_val_predict(SVC(), *three_classes, cv=4, method="decision_function")
+    with pytest.warns(RetrainingWarning, match="NuSVR"):
+        values = cross_val_decision(NuSVR(C=2.0), *regression, cv=4)
+    np.testing.assert_allclose(values, cross_val_predict(NuSVR(C=2.0), *regression, cv=4))
+    with pytest.warns(RetrainingWarning, match="NuSVC"):
+        values = cross_val_decision(NuSVC(nu=0.2), *three_classes, cv=4)
+    expected = cross_val_predict(NuSVC(nu=0.2), *three_classes, cv=4, method="decision_function")
     np.testing.assert_allclose(values, expected)
 
 
 def test_penalty_of_a_retrained_svr_follows_the_rows(regression):
     X, y = regression
-    with pytest.warns(RetrainingWarning):
-        values = cross_val_decision(SVR(C=2.0), X, y, cv=4, scale_penalty=True)
+    with pytest.warns(RetrainingWarning, match="max_iter"):
+        values = cross_val_decision(SVR(C=2.0, max_iter=10**6), X, y, cv=4, scale_penalty=True)
     np.testing.assert_allclose(values, cross_val_predict(SVR(C=2.0 * 80 / 60), X, y, cv=4))
 
 

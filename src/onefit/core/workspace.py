@@ -22,12 +22,15 @@ class Workspace:
     """Gram matrix and factors of (problem, kernel), each computed at most once.
 
     ``readers`` is how many learners will ask for a factor: the last one may overwrite the Gram matrix, which
-    keeps the peak at four n x n arrays (base, Gram turned eigenvectors, and LAPACK's work space of two).
+    keeps the peak at four n x n arrays (base, Gram turned eigenvectors, and LAPACK's work space of two). ``starts``
+    holds coefficients that one learner leaves for the next to start from: they change how long a solution takes, not
+    the solution.
     """
 
     problem: Problem
     kernel: Kernel
     readers: int = 1
+    starts: dict[object, Array] = field(default_factory=dict, repr=False)
     _gram: Array | None = field(default=None, repr=False)
     _factors: dict[object, Factor] = field(default_factory=dict, repr=False)
 

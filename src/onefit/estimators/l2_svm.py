@@ -59,13 +59,15 @@ class L2SVC(ClassifierMixin, BaseEstimator):
     intercept_ : ndarray of shape (n_pairs,)
     dual_gap_ : ndarray of shape (n_pairs,)
         How far the objective is from its minimum, at most.
+    n_iter_ : ndarray of shape (n_pairs,)
+        Rounds of the solver.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from onefit import L2SVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> round(L2SVC(C=10).fit(X, y).score(X, y), 2)
+    >>> round(L2SVC(C=1).fit(X, y).score(X, y), 2)
     0.98
     """
 
@@ -121,7 +123,7 @@ class L2SVC(ClassifierMixin, BaseEstimator):
         self.support_ = np.flatnonzero(fit.dual.any(axis=1))
         self.support_vectors_ = np.empty((0, 0)) if self._precomputed else X[self.support_]
         self.dual_coef_ = np.ascontiguousarray(fit.dual[self.support_].T)
-        self.intercept_, self.dual_gap_ = fit.intercept, fit.gap
+        self.intercept_, self.dual_gap_, self.n_iter_ = fit.intercept, fit.gap, fit.rounds
         return self
 
     def decision_function(self, X):

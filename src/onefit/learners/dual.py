@@ -67,10 +67,11 @@ class Dual:
 
 @dataclass(frozen=True)
 class Solution:
-    """Coefficients, ``u = K beta``, bias, the largest violation of optimality, and whether it is tolerable."""
+    """Coefficients, ``u = K beta``, bias, the largest violation of optimality, whether it is tolerable, rounds made."""
 
     beta: Array
     u: Array
     b: float
     violation: float
     converged: bool
+    rounds: int = 0

@@ -82,15 +82,15 @@ class DualSolver:
             state = self._prepare(dual, beta, u, jitter, order)
             self._leap(parts, dual, state)
             rounding = 2 * SNAP * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
-            b, violation, _, done = active_set(
+            b, violation, rounds, done = active_set(
                 *parts, self._constant(dual), state.jitter, beta, u, state.F, state.m, state.side, self._U,
                 state.settled, max(self.tolerance * scale, rounding), self.max_rounds or ROUNDS,
             )  # fmt: skip
             if done and (not dual.bias or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()):
-                return Solution(beta, u, b, violation, True)
+                return Solution(beta, u, b, violation, True, rounds)
             u[:] = self.K @ beta
             jitter *= 1000  # K is less definite than it seemed: safer steps
-        return Solution(beta, u, b, violation, False)
+        return Solution(beta, u, b, violation, False, rounds)
 
     def leave_out(self, dual: Dual, beta: Array, blocks: list[Rows]) -> Iterator[Rows | None]:
         """Factorise the free coefficients of ``beta`` without those of each block, all for about the price of three.

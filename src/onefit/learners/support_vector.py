@@ -108,7 +108,7 @@ class _Run:
         """Solve one column along the path; once no bound is felt, a larger C changes nothing."""
         y = np.ascontiguousarray(self.targets.Y[:, column])
         rows = self.learner.rows(y)
-        problem = _Column(self, y[rows], rows)
+        problem = _Column(self, y[rows], rows, column)
         for k, C in enumerate(self.penalties):
             felt = False
             for number, solution, dual in problem.solve(float(C)):
@@ -142,6 +142,7 @@ class _Column:
     run: _Run
     y: Array
     members: Rows
+    number: int = 0
     _solver: DualSolver | None = None
     _full: Solution | None = None
     _previous: float = 0.0
@@ -219,7 +220,12 @@ class _Column:
         weights = np.ones(n) if weights is None else weights
         dual = self.run.learner.dual(self.y, C, weights[self.members])
         assert self._solver is not None
-        self._full = self._solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
+        starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
+        if key in starts:  # from another epsilon, or other weights
+            self._full = self._solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
+        else:
+            self._full = self._solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
+        starts[key] = self._full.beta
         self._full_dual = dual
 
     def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:

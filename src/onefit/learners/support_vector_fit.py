@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .dual import Array
 from .dual_solver import TOLERANCE, DualSolver, indefiniteness
@@ -18,6 +19,7 @@ class SupportVectorFit:
     dual: Array
     intercept: Array
     gap: Array
+    rounds: NDArray[np.intp]
     converged: bool
 
 
@@ -41,15 +43,15 @@ def fit_columns(
         raise ValueError("The kernel matrix is not positive semi-definite: a support vector machine needs that.")
     n, c = Y.shape
     weights = np.ones(n) if weights is None else weights
-    fit = SupportVectorFit(np.zeros((n, c)), np.zeros(c), np.zeros(c), True)
-    converged = True
+    coefficients, intercept, gap = np.zeros((n, c)), np.zeros(c), np.zeros(c)
+    rounds, converged = np.zeros(c, dtype=np.intp), True
     for column in range(c):
         rows = learner.rows(Y[:, column])
         part = K if len(rows) == n else K[np.ix_(rows, rows)]
         dual = learner.dual(np.ascontiguousarray(Y[rows, column]), C, weights[rows])
         solver = DualSolver(part, noise, tolerance, max_rounds)
         solution = solver.solve(dual, np.zeros(len(rows)), np.zeros(len(rows)), warm=False)
-        fit.dual[rows, column], fit.intercept[column] = solution.beta, solution.b
-        fit.gap[column] = dual.gap(solution.beta, solution.u, solution.b)
+        coefficients[rows, column], intercept[column] = solution.beta, solution.b
+        gap[column], rounds[column] = dual.gap(solution.beta, solution.u, solution.b), solution.rounds
         converged &= solution.converged
-    return SupportVectorFit(fit.dual, fit.intercept, fit.gap, converged)
+    return SupportVectorFit(coefficients, intercept, gap, rounds, converged)

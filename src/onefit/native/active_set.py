@@ -155,7 +155,8 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
 def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing):
     """Add ``missing`` to the sum of the coefficients, each time moving the one that gains most as far as it can."""
     n = len(beta)
-    while missing != 0:
+    rounding = SNAP * np.abs(beta).sum()
+    while abs(missing) > rounding:
         best, chosen = np.inf, -1
         for i in range(n):
             rising, falling = slopes(u[i] + ridge[i] * beta[i] - target[i], epsilon, beta, i)
@@ -170,7 +171,7 @@ def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing):
         if epsilon > 0 and beta[i] * missing < 0:
             end = 0.0
         room = end - beta[i]
-        amount = missing if abs(missing) < abs(room) else room
+        amount = missing if abs(missing) < abs(room) - rounding else room
         beta[i] = beta[i] + amount if amount != room else end
         row = K[i]
         for k in range(n):
