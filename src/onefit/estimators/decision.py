@@ -39,13 +39,15 @@ def cross_val_decision(
     Parameters
     ----------
     estimator : estimator
-        ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; others are retrained, with a warning.
+        ``SVC``, ``SVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; others are
+        retrained, with a warning.
     X, y, cv, groups
         As in ``cross_val_predict``, but the splits may overlap and need not cover all rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting.
     method : {"exact", "bif", "retrain"}, default="exact"
-        Closed form, influence-function series of the given ``order``, or really retraining.
+        From the full-data solution, by the influence-function series of the given ``order`` (least squares only), or
+        by really retraining.
     order : int or np.inf, default=5
         Order of the series.
     scale_penalty : bool, default=False

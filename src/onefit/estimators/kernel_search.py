@@ -29,10 +29,16 @@ class KernelSearchCV(GridSearchCV):
     """Exhaustive search over kernels and regularisation, exactly as GridSearchCV but far cheaper.
 
     Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands
-    (``KernelRidge``, ``LSSVC``, ``LSSVR``, also at the end of a Pipeline) each Gram matrix is computed once, all
-    regularisation values come from one factorisation, and the held-out values of every fold from the
-    full-data solution, exactly, in double precision whatever the type of X. Everything else is retrained as
-    GridSearchCV does, with a warning and a label.
+    (``SVC``, ``SVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, also at the end of a Pipeline) each Gram
+    matrix is computed once, least squares take all regularisation values from one factorisation and support vector
+    machines from one warm-started path, and the held-out values of every fold come from the full-data solution,
+    exactly, in double precision whatever the type of X. Everything else is retrained as GridSearchCV does, with a
+    warning and a label.
+
+    Exact means to a violation of the conditions of optimality of 1e-10, whatever an SVC's ``tol`` says; scores can
+    differ from GridSearchCV's by a sample whose decision value is below LIBSVM's ``tol``. ``max_iter`` is honoured by
+    retraining, and so are kernels that are not positive semi-definite. ``probability=True`` is refused: see
+    ``calibrated``.
 
     Parameters
     ----------
@@ -42,8 +48,9 @@ class KernelSearchCV(GridSearchCV):
     criterion : str or criterion, default="cv"
         "cv": exact cross-validation. "bif" or ``criteria.BIF(order=…)``: the influence-function series.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
-        What learns from the training rows (a Pipeline's transformers, ``class_weight="balanced"``) is learned
-        anew on every fold, or once on all rows: cheaper, not exactly GridSearchCV's answer, and labelled so.
+        What learns from the training rows (a Pipeline's transformers, ``class_weight="balanced"``,
+        ``gamma="scale"``) is learned anew on every fold, or once on all rows: cheaper, not exactly GridSearchCV's
+        answer, and labelled so.
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows (a penalty on the mean loss).
     memory_budget : int, float or str, default=None
@@ -55,13 +62,16 @@ class KernelSearchCV(GridSearchCV):
     ----------
     cv_results_ : dict
         GridSearchCV's table and the columns ``exactness`` (exact, approximate, retrained, failed),
-        ``error_bound`` (of a held-out value), ``status`` and ``seconds``. Leave-one-out has one score in
-        ``split0_test_score`` instead of n split columns: pooled over all rows, or for a retrained candidate
+        ``error_bound`` (of a held-out value; support vector machines: but for the bias), ``status`` and ``seconds``.
+        Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or for a retrained candidate
         the mean over the rows.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-fold decision values (regression: predictions) of the best candidate; NaN for rows never
         tested, the mean for rows tested more than once. If the best candidate was retrained this takes one
         more training per fold; not there for estimators without such values.
+    oof_prediction_ : ndarray of shape (n_samples,)
+        Only for support vector machines with more than two classes, whose label is not always that of the largest
+        decision value: out-of-fold labels of the best candidate.
     ledger_ : Ledger
         How many matrices, factorisations and fits the search cost.
     best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
