@@ -63,8 +63,8 @@ class KernelSearchCV(GridSearchCV):
     cv_results_ : dict
         GridSearchCV's table and the columns ``exactness`` (exact, approximate, retrained, failed),
         ``error_bound`` (of a held-out value; support vector machines: but for the bias), ``status`` and ``seconds``.
-        Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or for a retrained candidate
-        the mean over the rows.
+        Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
+        for a retrained candidate the mean over the rows.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-fold decision values (regression: predictions) of the best candidate; NaN for rows never
         tested, the mean for rows tested more than once. If the best candidate was retrained this takes one

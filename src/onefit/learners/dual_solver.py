@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ..linalg.lapack import cholesky_in_place
 from ..linalg.leave_out import leave_out_factors
 from .dual import Array, Dual, Solution
+from .shared_inverse import SharedInverse
+from .together import ROUNDING
 
 Rows = NDArray[np.intp]
 
@@ -65,7 +67,7 @@ class DualSolver:
         fails. ``order`` are the free coefficients of the start if ``leave_out`` has just factorised them.
         Cost: O(m³) for m free coefficients, then see ``native.active_set``.
         """
-        from ..native.active_set import SNAP, active_set  # numba is imported by who needs it
+        from ..native.active_set import active_set  # numba is imported by who needs it
         from ..native.ready import make_ready
         from ..native.smo import smo
 
@@ -73,24 +75,28 @@ class DualSolver:
         beta = beta.copy()
         u = np.asarray(self.K @ beta, dtype=np.float64) if u is None else u.copy()
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
-        scale = max(float(np.abs(dual.target).max(initial=0.0)), dual.epsilon)
+        tolerance = self.tolerance_of(dual)
         jitter = self._jitter(dual)
         for attempt in range(ATTEMPTS if self.max_rounds is None else 1):
             if attempt or not warm:
-                smo(*parts, beta, u, 1e-3 * scale, len(beta) * (1 + 10 * attempt))
+                smo(*parts, beta, u, 1e-3 * tolerance / self.tolerance, len(beta) * (1 + 10 * attempt))
                 order = None
             state = self._prepare(dual, beta, u, jitter, order)
             self._leap(parts, dual, state)
-            rounding = 2 * SNAP * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
+            rounding = ROUNDING * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
             b, violation, rounds, done = active_set(
                 *parts, self._constant(dual), state.jitter, beta, u, state.F, state.m, state.side, self._U,
-                state.settled, max(self.tolerance * scale, rounding), self.max_rounds or ROUNDS,
+                state.settled, max(tolerance, rounding), self.max_rounds or ROUNDS,
             )  # fmt: skip
             if done and (not dual.bias or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()):
                 return Solution(beta, u, b, violation, True, rounds)
             u[:] = self.K @ beta
             jitter *= 1000  # K is less definite than it seemed: safer steps
         return Solution(beta, u, b, violation, False, rounds)
+
+    def tolerance_of(self, dual: Dual) -> float:
+        """The violation at which a problem counts as solved, apart from rounding."""
+        return self.tolerance * max(float(np.abs(dual.target).max(initial=0.0)), dual.epsilon)
 
     def leave_out(self, dual: Dual, beta: Array, blocks: list[Rows]) -> Iterator[Rows | None]:
         """Factorise the free coefficients of ``beta`` without those of each block, all for about the price of three.
@@ -111,6 +117,11 @@ class DualSolver:
         inner = [place[block][place[block] >= 0] for block in blocks]
         for order in leave_out_factors(take, len(free), inner, self._workspace()):
             yield None if order is None else free[order]
+
+    def inverse(self, dual: Dual, beta: Array) -> SharedInverse:
+        """The inverse on the free coefficients of ``beta``. Cost: O(m³), m² doubles."""
+        free = np.flatnonzero(dual.free(beta))
+        return SharedInverse(self.K, dual.ridge, free, self._constant(dual), self._jitter(dual))
 
     def _constant(self, dual: Dual) -> float:
         return self.magnitude if dual.bias else 0.0

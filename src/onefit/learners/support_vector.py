@@ -21,6 +21,7 @@ from ..core.machine import HeldOut, NotUnderstoodError, OnTrain
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
+from .together import by_gradients, by_inverse
 
 Rows = NDArray[np.intp]
 CHUNK = 32
@@ -145,8 +146,11 @@ class _Column:
     number: int = 0
     _solver: DualSolver | None = None
     _full: Solution | None = None
+    _full_dual: Dual = field(init=False)
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
+    _slow: bool = False  # conjugate gradients take too long
+    _wild: bool = False  # bounds change too much for steps of all problems at once
 
     def __post_init__(self) -> None:
         ws = self.run.ws
@@ -221,12 +225,47 @@ class _Column:
         dual = self.run.learner.dual(self.y, C, weights[self.members])
         assert self._solver is not None
         starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
-        if key in starts:  # from another epsilon, or other weights
-            self._full = self._solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
-        else:
-            self._full = self._solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
-        starts[key] = self._full.beta
-        self._full_dual = dual
+        solution = None
+        if self._full is not None:
+            start = _at_bounds(self._full.beta, self._full_dual, dual)
+            (solution,) = self._together([dual], start[:, None], shared=False)
+        if solution is None and key in starts:  # from another epsilon, or other weights
+            solution = self._solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
+        if solution is None:
+            solution = self._solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
+        self._full, self._full_dual, starts[key] = solution, dual, solution.beta
+
+    def _together(self, duals: list[Dual], starts: Array, shared: bool) -> list[Solution | None]:
+        """Solutions of several problems at once, None where that fails or does not pay."""
+        assert self._solver is not None
+        found: list[Solution | None] = [None] * len(duals)
+        n_free = int(duals[0].free(starts[:, 0]).sum())
+        if n_free < max(200, len(self.y) // 8):
+            return found
+        tolerance = self._solver.tolerance_of(duals[0])
+        if not self._slow:
+            quick = by_gradients(self._solver.K, duals, starts, tolerance)
+            self._slow = quick is None  # then larger penalties are slower still
+            found = quick or found
+        left = [k for k, solution in enumerate(found) if solution is None]
+        if shared and len(left) > 2 and not self._wild and self._alike(duals):
+            full, was = self._full, self._full_dual
+            assert full is not None
+            inverse = self._solver.inverse(was, full.beta)
+            solutions = by_inverse(inverse, [duals[k] for k in left], starts[:, left], tolerance)
+            for k, solution in zip(left, solutions):
+                found[k] = solution
+            self._wild = sum(solution is None for solution in solutions) > len(left) // 2
+        return found
+
+    def _alike(self, duals: list[Dual]) -> bool:
+        """Whether the problems have the ridges of the full-data problem on the rows that they share with it."""
+        was = self._full_dual
+        return all(
+            np.array_equal(dual.ridge[rows], was.ridge[rows])
+            for dual in duals
+            for rows in [(dual.lower < dual.upper) & (was.lower < was.upper)]
+        )
 
     def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:
         """The last solution in proportion to the penalty: what rested at a bound rests there again."""
@@ -241,16 +280,18 @@ class _Column:
         assert self._solver is not None
         full, was = self._full, self._full_dual
         duals = [self._dual(number, C) for number in numbers]
-        starts = np.empty((len(self.y), len(numbers)))
-        for k, dual in enumerate(duals):
-            start = np.clip(full.beta, dual.lower, dual.upper)
-            start = np.where(full.beta == was.upper, dual.upper, start)
-            starts[:, k] = np.where(full.beta == was.lower, dual.lower, start)
-        images = np.asarray(self._solver.K @ starts, dtype=np.float64)
-        orders = self._factors(duals)
-        for k, (number, dual, order) in enumerate(zip(numbers, duals, orders)):
-            start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, k])
-            yield number, self._solver.solve(dual, start, image, order=order), dual
+        starts = np.column_stack([_at_bounds(full.beta, was, dual) for dual in duals])
+        found = self._together(duals, starts, shared=True)
+        left = [k for k, solution in enumerate(found) if solution is None]
+        for k, solution in enumerate(found):
+            if solution is not None:
+                yield numbers[k], solution, duals[k]
+        if not left:
+            return
+        images = np.asarray(self._solver.K @ starts[:, left], dtype=np.float64)
+        for j, (k, order) in enumerate(zip(left, self._factors([duals[k] for k in left]))):
+            start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, j])
+            yield numbers[k], self._solver.solve(duals[k], start, image, order=order), duals[k]
 
     def _factors(self, duals: list[Dual]) -> Iterable[Rows | None]:
         """Factors of the splits' starts from one factorisation, where splits leave out different rows and no more."""
@@ -259,10 +300,8 @@ class _Column:
         full, was = self._full, self._full_dual
         free = was.free(full.beta)
         blocks = [np.flatnonzero(free & (dual.lower == dual.upper)) for dual in duals]
-        kept = [free & (dual.lower < dual.upper) for dual in duals]
-        alike = all(np.array_equal(dual.ridge[rows], was.ridge[rows]) for dual, rows in zip(duals, kept))
         together = np.concatenate(blocks)
-        if len(duals) < 3 or free.sum() < 200 or not alike or len(np.unique(together)) < len(together):
+        if len(duals) < 3 or free.sum() < 200 or not self._alike(duals) or len(np.unique(together)) < len(together):
             return repeat(None)
         return self._solver.leave_out(was, full.beta, blocks)
 
@@ -278,3 +317,10 @@ class _Column:
                 start = self._scaled(self._alone.get(number), C, dual)
                 solution = self._alone[number] = self._solver.solve(dual, *start, warm=False)
             yield number, solution, dual
+
+
+def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:
+    """``beta`` of another problem within the bounds of this one: what rested at a bound rests there."""
+    start = np.clip(beta, dual.lower, dual.upper)
+    start = np.where(beta == was.upper, dual.upper, start)
+    return np.where(beta == was.lower, dual.lower, start)

@@ -83,8 +83,10 @@ def _pair(K, ridge, epsilon, lower, upper, beta, rising, falling, tol):
     if not falling.max() - rising[i] > tol:
         return None
     drop = falling - rising[i]
-    bend = np.maximum(K[i, i] + ridge[i] + np.diagonal(K) + ridge - 2 * K[i], 1e-12 * (K[i, i] + ridge[i]))
-    gain = np.where(drop > 0, np.square(np.maximum(drop, 0.0)) / bend, 0.0)
+    own = K[i, i] + ridge[i]
+    bend = np.maximum(own + np.diagonal(K) + ridge - 2 * K[i], max(1e-12 * own, 1e-300))
+    with np.errstate(over="ignore"):
+        gain = np.square(np.maximum(drop, 0.0)) / bend
     j = int(np.argmax(gain))
     if not gain[j] > 0:
         return None
@@ -115,20 +117,22 @@ def _single(K, ridge, epsilon, lower, upper, beta, rising, falling, tol):
 
 
 def active_set(
-    K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, side, U, tol, max_rounds
+    K, ridge, target, epsilon, lower, upper, bias, constant, jitter, beta, u, F, m, side, U, settled, tol, max_rounds
 ):
     """Solve in place for ``beta`` (within its bounds at the start) and ``u = K beta``.
 
-    ``F[:m]`` are the free indices, and ``side`` says on which piece (-1 or +1) each is; F and U are left alone. Returns
-    (bias, largest violation of optimality, rounds, whether it is at most ``tol``).
+    ``F[:m]`` are the free indices, and ``side`` says on which piece (-1 or +1) each is; F and U are left alone.
+    ``settled`` says that the free coefficients are at the minimum over them already. Returns (bias, largest violation
+    of optimality, rounds, whether it is at most ``tol``).
     """
     problem = _Dual(K, ridge, target, epsilon, lower, upper, bias)
     free = [int(i) for i in F[:m]]
     b, worst = 0.0, np.inf
     for round_number in range(max_rounds):
-        problem.descend(beta, free, side, constant, jitter)
-        if not free:
-            problem.rebalance(beta)
+        if round_number > 0 or not settled:
+            problem.descend(beta, free, side, constant, jitter)
+            if not free:
+                problem.rebalance(beta)
         u[:] = K @ beta
         slope = problem.gradient(beta, u) + side * epsilon
         if bias:
