@@ -39,7 +39,8 @@ def _bias(dual: Dual, diagonal: float) -> float:
 
     def total(b: float) -> float:
         beta = _coefficients(dual, diagonal, b)
-        rounding = 4 * np.finfo(np.float64).eps * float(np.abs(beta).sum())
+        size = float(np.abs(beta).sum()) + float(((np.abs(dual.target) + abs(b)) / bend)[used].max(initial=0.0))
+        rounding = 8 * np.finfo(np.float64).eps * size
         return 0.0 if abs(beta.sum()) <= rounding else float(beta.sum())
 
     first, last = -1, len(kinks)  # the sum is positive at ``first`` and not at ``last``

@@ -180,6 +180,8 @@ def indefiniteness(K: Array) -> float:
     Infinite if more than 1e-5 of the largest entry (about what single precision leaves). Cost: O(n³), n² doubles.
     """
     n, largest = len(K), float(np.abs(np.diagonal(K)).max(initial=0.0))
+    if largest == 0.0:
+        return np.inf if K.any() else 0.0
     amount, work = n * EPS * largest, np.empty((n, n))
     first = amount
     while amount <= 1e-5 * largest:
@@ -188,4 +190,4 @@ def indefiniteness(K: Array) -> float:
         if cholesky_in_place(work, n):
             return 0.0 if amount == first else amount
         amount *= 32
-    return 0.0 if largest == 0 and not K.any() else np.inf
+    return np.inf

@@ -100,7 +100,7 @@ class _Batch:
         rising, gaining = self._gaining(gradient + b)
         residual = np.abs((gradient + self.side * self.epsilon + b) * self.free).max(axis=0)
         rounding = ROUNDING * self.roots.max() * (self.roots @ np.abs(self.beta))
-        settled = ~(over | gaining).any(axis=0) & (residual <= np.maximum(self.tolerance, rounding))
+        settled = ~(over | gaining).any(axis=0) & (residual <= np.maximum(self.tolerance, rounding)) & self._inside()
         for k in np.flatnonzero(settled):
             beta, u = np.ascontiguousarray(self.beta[:, k]), np.ascontiguousarray(self.u[:, k])
             self.solutions[self.numbers[k]] = Solution(beta, u, float(b[k]), float(residual[k]), True)
@@ -129,6 +129,12 @@ class _Batch:
         rise = (self.beta < self.upper) & (rising < -self.tolerance)
         fall = (self.beta > self.lower) & (falling > self.tolerance)
         return rise, ~self.free & (self.lower < self.upper) & (rise | fall)
+
+    def _inside(self) -> NDArray[np.bool_]:
+        """Which problems have a free coefficient that is clearly away from its bounds, to tell the bias."""
+        near = 1e-9 * np.abs(self.beta).sum(axis=0)
+        away = self.free & (self.beta > self.lower + near) & (self.beta < self.upper - near)
+        return np.asarray((away & ((np.abs(self.beta) > near) | (self.epsilon == 0))).any(axis=0))
 
     def _keep(self, kept: NDArray[np.bool_]) -> None:
         if not kept.all():

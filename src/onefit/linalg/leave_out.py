@@ -73,6 +73,8 @@ def _eliminate(take: Take, own: Rows, later: Rows) -> tuple[Array, _Eliminated |
     triangle, cross, complement = take(own, own), take(own, later), take(later, later)
     if not cholesky_in_place(triangle, len(own)):
         return complement, None
+    if not len(own) or not len(later):
+        return complement, _Eliminated(own, triangle, later, cross)
     solved = dtrsm(1.0, triangle.T, cross.T, side=1, lower=1, trans_a=1, overwrite_b=1)
     reduced = dsyrk(-1.0, solved, beta=1.0, c=complement.T, lower=1, overwrite_c=1)
     return reduced.T, _Eliminated(own, triangle, later, solved.T)
@@ -100,7 +102,7 @@ def _assemble(path: list[_Eliminated], U: Array) -> Rows:
         stop = start + len(step.own)
         U[start:stop, start:stop] = step.triangle
         if stop < len(order):
-            place = np.empty(int(step.later.max()) + 1, dtype=np.intp)
+            place = np.empty(int(step.later.max(initial=-1)) + 1, dtype=np.intp)
             place[step.later] = np.arange(len(step.later))
             U[start:stop, stop : len(order)] = step.rest[:, place[order[stop:]]]
         start = stop

@@ -23,6 +23,9 @@ from .smo import slopes
 SNAP = 8 * 2.0**-52
 """Distance from a bound, relative to the sum of all coefficients, that is rounding."""
 
+NEAR = 1e-11
+"""The same for sums of many coefficients, and for what decides whether the bias is determined by one of them."""
+
 BATCH = 16
 """How many coefficients a round may set free."""
 
@@ -72,8 +75,8 @@ def active_set(
         )
         worst = max(worst, violation)
         if worst <= tol:
-            if bias and not _any_inside(lower, upper, epsilon, beta, F, m):
-                b = _middle(ridge, target, epsilon, lower, upper, beta, u)
+            if bias:
+                b = _middle(ridge, target, epsilon, lower, upper, beta, u, b)
             return b, worst, round_number + 1, True
         for c in range(found):
             i = chosen[c]
@@ -155,7 +158,7 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
 def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing):
     """Add ``missing`` to the sum of the coefficients, each time moving the one that gains most as far as it can."""
     n = len(beta)
-    rounding = SNAP * np.abs(beta).sum()
+    rounding = NEAR * np.abs(beta).sum()
     while abs(missing) > rounding:
         best, chosen = np.inf, -1
         for i in range(n):
@@ -183,7 +186,7 @@ def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing):
 def _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m):
     """What makes the free coefficients' gradient zero on average, or the middle of its interval if there are none."""
     if m == 0:
-        return _middle(ridge, target, epsilon, lower, upper, beta, u)
+        return _between(ridge, target, epsilon, lower, upper, beta, u)
     total = 0.0
     for a in range(m):
         i = F[a]
@@ -225,16 +228,6 @@ def _room(lower, upper, epsilon, beta, side, i, direction):
 
 
 @compiled
-def _any_inside(lower, upper, epsilon, beta, F, m):
-    """Whether some free coefficient is at no end of its piece (one that has just been freed may be)."""
-    for a in range(m):
-        i = F[a]
-        if lower[i] < beta[i] < upper[i] and (epsilon == 0 or beta[i] != 0):
-            return True
-    return False
-
-
-@compiled
 def _update(K, u, beta, before, touched, n_touched):
     """``u += K (beta - before)``, four rows of K at a time."""
     n = len(u)
@@ -255,8 +248,8 @@ def _update(K, u, beta, before, touched, n_touched):
 
 
 @compiled
-def _middle(ridge, target, epsilon, lower, upper, beta, u):
-    """The bias when no coefficient is free: the middle of its interval, as in LIBSVM."""
+def _between(ridge, target, epsilon, lower, upper, beta, u):
+    """Half way between what the coefficients that can rise and those that can fall ask for, if none is free."""
     high, low = np.inf, -np.inf
     for i in range(len(target)):
         rising, falling = slopes(u[i] + ridge[i] * beta[i] - target[i], epsilon, beta, i)
@@ -269,6 +262,32 @@ def _middle(ridge, target, epsilon, lower, upper, beta, u):
     if low == -np.inf:
         low = high
     return -(high + low) / 2 if np.isfinite(high) else 0.0
+
+
+@compiled
+def _middle(ridge, target, epsilon, lower, upper, beta, u, otherwise):
+    """The middle of the interval of the bias, as in LIBSVM, if every coefficient is at an end of its piece.
+
+    One that is so but for rounding counts as being there; if some are not, or there is no interval, the answer is
+    ``otherwise``.
+    """
+    near = NEAR * np.abs(beta).sum()
+    high, low = np.inf, -np.inf
+    for i in range(len(target)):
+        at_lower, at_upper = beta[i] <= lower[i] + near, beta[i] >= upper[i] - near
+        at_zero = epsilon > 0 and abs(beta[i]) <= near
+        if not (at_lower or at_upper or at_zero):
+            return otherwise
+        gradient = u[i] + ridge[i] * beta[i] - target[i]
+        if not at_upper:
+            high = min(high, gradient + (epsilon if at_zero or beta[i] > 0 else -epsilon))
+        if not at_lower:
+            low = max(low, gradient + (-epsilon if at_zero or beta[i] < 0 else epsilon))
+    if high == np.inf:
+        high = low
+    if low == -np.inf:
+        low = high
+    return -(high + low) / 2 if np.isfinite(high) and low <= high else otherwise
 
 
 @compiled

@@ -56,7 +56,7 @@ def _pair_step(K, ridge, target, epsilon, lower, upper, beta, u, tol):
             gradient = u[k] + ridge[k] * beta[k] - target[k]
             difference = slopes(gradient, epsilon, beta, k)[1] - smallest
             if difference > 0:
-                bend = max(own + K[k, k] + ridge[k] - 2 * row[k], 1e-12 * own)
+                bend = max(own + K[k, k] + ridge[k] - 2 * row[k], 1e-12 * own, 1e-300)
                 if difference * difference / bend > best:
                     j, best, drop, curvature = k, difference * difference / bend, difference, bend
     if j < 0:

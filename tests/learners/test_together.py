@@ -1,0 +1,118 @@
+"""All folds at once, by conjugate gradients and from one inverse, against solving each from nothing."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from onefit.core import Folds, Problem, Targets, Workspace
+from onefit.kernels import Gaussian
+from onefit.learners import support_vector, together
+from onefit.learners.dual_solver import DualSolver
+from onefit.learners.epsilon_insensitive import EpsilonInsensitive
+from onefit.learners.hinge import Hinge
+from onefit.learners.shared_inverse import SharedInverse
+from onefit.learners.squared_hinge import SquaredHinge
+
+LEARNERS = {
+    "hinge": Hinge(),
+    "hinge without bias": Hinge(bias=False),
+    "squared hinge": SquaredHinge(),
+    "squared hinge without bias": SquaredHinge(bias=False),
+    "insensitive": EpsilonInsensitive(epsilon=0.1),
+    "absolute": EpsilonInsensitive(epsilon=0.0),
+    "insensitive without bias": EpsilonInsensitive(bias=False, epsilon=0.3),
+}
+
+
+def problem(seed, n=260, classes=True):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    f = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+    return X, (np.sign(f) if classes else f), rng
+
+
+def duals_of(learner, y, C, folds, weights):
+    for fold in folds:
+        trained = weights.copy()
+        trained[fold.removed] = 0.0
+        yield learner.dual(y, C, trained)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("gamma", [0.01, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
+    learner = LEARNERS[name]
+    X, y, rng = problem(1, classes="hinge" in name)
+    folds = Folds.from_splits(KFold(6).split(X), len(y))
+    weights = rng.uniform(0.3, 2.0, len(y)) if weighted else np.ones(len(y))
+    K = Gaussian(gamma)(X)
+    solver = DualSolver(K)
+    zeros = np.zeros(len(y))
+    found = {"gradients": 0, "inverse": 0}
+    for C in (0.05, 1.0, 50.0):
+        full_dual = learner.dual(y, C, weights)
+        full = solver.solve(full_dual, zeros, zeros, warm=False)
+        duals = list(duals_of(learner, y, C, folds, weights))
+        starts = np.column_stack([support_vector._at_bounds(full.beta, full_dual, dual) for dual in duals])
+        expected = [DualSolver(K).solve(dual, zeros, zeros, warm=False) for dual in duals]
+        ways = {"gradients": together.by_gradients(K, duals, starts, 1e-10) or []}
+        if full_dual.free(full.beta).any():
+            ways["inverse"] = together.by_inverse(solver.inverse(full_dual, full.beta), duals, starts, 1e-10)
+        for way, solutions in ways.items():
+            for dual, solution, other in zip(duals, solutions, expected):
+                if solution is None:
+                    continue
+                found[way] += 1
+                np.testing.assert_allclose(solution.u + solution.b, other.u + other.b, atol=1e-7)
+                np.testing.assert_allclose(K @ solution.beta, solution.u, atol=1e-9)
+                assert ((solution.beta >= dual.lower) & (solution.beta <= dual.upper)).all()
+                assert not learner.bias or abs(solution.beta.sum()) < 1e-8 * np.abs(solution.beta).sum()
+                assert dual.gap(solution.beta, solution.u, solution.b) < 1e-6
+    assert found["inverse"] >= (6 if gamma == 0.3 else 1)  # for wide kernels bounds change too much for most
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_from_one_inverse_are_those_of_dense_systems(bias, seed):
+    rng = np.random.default_rng(seed)
+    n = 30
+    A = rng.normal(size=(n, n))
+    K, ridge = A @ A.T / n, rng.uniform(0.1, 1.0, n)
+    base = np.sort(rng.choice(n, 18, replace=False))
+    shared = SharedInverse(K, ridge, base, constant=1.0 if bias else 0.0, jitter=0.0)
+    assert shared.definite
+    for _ in range(3):
+        free = rng.random((n, 4)) < 0.6
+        right, missing = rng.normal(size=(n, 4)), rng.normal(size=4) * bias
+        x = shared.step(right * free, free, missing, bias)
+        for k in range(4):
+            rows = np.flatnonzero(free[:, k])
+            M = K[np.ix_(rows, rows)] + np.diag(ridge[rows])
+            if bias:
+                M = np.block([[M, np.ones((len(rows), 1))], [np.ones((1, len(rows))), np.zeros((1, 1))]])
+            expected = np.linalg.solve(M, np.r_[right[rows, k], [missing[k]] * bias])[: len(rows)]
+            np.testing.assert_allclose(x[rows, k], expected, atol=1e-9)
+            assert (x[~free[:, k], k] == 0).all()
+
+
+@pytest.mark.parametrize("cv", [KFold(10), ShuffleSplit(4, test_size=0.3, random_state=0)], ids=["folds", "shuffle"])
+@pytest.mark.parametrize("scale_penalty", [False, True])
+@pytest.mark.parametrize("name", ["hinge", "squared hinge", "insensitive"])
+def test_paths_of_many_free_coefficients(name, cv, scale_penalty):
+    """Long enough for every way of solving; each fold is compared with a solution from nothing."""
+    learner = LEARNERS[name]
+    X, y, _ = problem(2, n=300, classes="hinge" in name)
+    for gamma in (0.005, 0.3):
+        ws = Workspace(Problem(X, Folds.from_splits(cv.split(X), len(y))), Gaussian(gamma))
+        penalties = np.array([0.1, 10.0])
+        held = learner.heldout(ws, Targets(y[:, None]), penalties, scale_penalty=scale_penalty)
+        assert not held.failed.any()
+        K, zeros = Gaussian(gamma)(X), np.zeros(len(y))
+        for fold, part in zip(ws.problem.folds, held.test):
+            weights = np.ones(len(y))
+            weights[fold.removed] = 0.0
+            share = len(y) / len(fold.train) if scale_penalty else 1.0
+            for k, C in enumerate(penalties):
+                solution = DualSolver(K).solve(learner.dual(y, C * share, weights), zeros, zeros, warm=False)
+                np.testing.assert_allclose(part[k, :, 0], solution.u[fold.test] + solution.b, atol=1e-7)
