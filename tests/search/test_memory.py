@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.svm import SVC, SVR
 
-from onefit import LSSVR, KernelSearchCV
+from onefit import L2SVC, LSSVR, KernelSearchCV
 
 N = 500
 
@@ -17,7 +18,7 @@ def peak_in_squares(search, X, y):
     tracemalloc.start()
     try:
         search.fit(X, y)
-        return tracemalloc.get_traced_memory()[1] / (8 * N * N)
+        return tracemalloc.get_traced_memory()[1] / (8 * len(y) ** 2)
     finally:
         tracemalloc.stop()
 
@@ -40,3 +41,17 @@ def test_precomputed_needs_no_more():
     search = KernelSearchCV(KernelRidge(kernel="precomputed"), {"alpha": np.logspace(-3, 3, 15)}, cv=10, refit=False)
     search.fit(np.eye(50), y[:50])
     assert peak_in_squares(search, X @ X.T, y) <= 4.3
+
+
+@pytest.mark.parametrize("model", [SVC(), L2SVC(), SVR(epsilon=0.01)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("gamma", [0.001, 0.05, 1.0])
+def test_support_vector_machines_need_no_more(model, gamma):
+    rng = np.random.default_rng(0)
+    n = 1000
+    X = rng.normal(size=(n, 10))
+    y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=n)
+    y = y if isinstance(model, SVR) else np.sign(y)
+    model.set_params(gamma=gamma)
+    search = KernelSearchCV(model, {"C": [1.0, 100.0]}, cv=10, refit=False)
+    search.fit(X[:50], y[:50])  # imports and compiles
+    assert peak_in_squares(search, X, y) <= 4.4  # and some vectors for each of ten folds

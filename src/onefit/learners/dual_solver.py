@@ -109,7 +109,8 @@ class DualSolver:
         constant, ridge = self._constant(dual), dual.ridge + self._jitter(dual)
 
         def take(rows: Rows, columns: Rows) -> Array:
-            block = self.K[np.ix_(free[rows], free[columns])] + constant
+            block = self.K[np.ix_(free[rows], free[columns])]
+            block += constant
             if rows is columns:
                 block.flat[:: len(rows) + 1] += ridge[free[rows]]
             return block

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linalg.inverse import mirror_upper
 from ..linalg.lapack import invert_in_place
 from .dual import Array
 
@@ -32,8 +33,7 @@ class SharedInverse:
         self.P = self._block(base, base)
         self.P.flat[:: len(base) + 1] += self.ridge[base]
         self.definite = invert_in_place(self.P)
-        upper = np.triu_indices(len(base), 1)
-        self.P.T[upper] = self.P[upper]
+        mirror_upper(self.P)
         self.known = np.full(len(K), -1)
         self.columns, self.products = np.empty((len(base), 0)), np.empty((len(base), 0))
 
@@ -92,4 +92,6 @@ class SharedInverse:
             self.products = np.hstack([self.products, self.P @ columns])
 
     def _block(self, rows: Rows, columns: Rows) -> Array:
-        return np.asarray(self.K[np.ix_(rows, columns)] + self.constant, dtype=np.float64)
+        block = self.K[np.ix_(rows, columns)]
+        block += self.constant
+        return block

@@ -24,7 +24,7 @@ from .dual_solver import DualSolver, indefiniteness
 from .together import by_gradients, by_inverse
 
 Rows = NDArray[np.intp]
-CHUNK = 32
+CHUNK = 16
 """Folds whose starts are multiplied with K at once."""
 
 

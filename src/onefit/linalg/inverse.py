@@ -87,7 +87,7 @@ def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
     A.flat[:: n + 1] += ridge
     if not invert_in_place(A):
         raise NotPositiveDefiniteError(f"K + {ridge} I is not numerically positive definite")
-    _mirror_upper(A)
+    mirror_upper(A)
     if null is not None:
         g = A @ null
         g /= np.sqrt(null @ g)
@@ -96,7 +96,7 @@ def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
     return DenseInverse(A, np.array([ridge]))
 
 
-def _mirror_upper(A: Array) -> None:
+def mirror_upper(A: Array) -> None:
     """Copy the upper triangle onto the lower one, a block of rows at a time."""
     n = len(A)
     for start in range(0, n, 256):
