@@ -49,6 +49,9 @@ class Learner(Protocol):
     def series(self) -> bool:
         """Whether there is an influence-function series of finite order."""
 
+    def squares(self, columns: int) -> int:
+        """n x n arrays of doubles that it needs at once besides base matrices, for so many columns of targets."""
+
     @property
     def several_outputs(self) -> bool:
         """Whether a regression may have more than one target."""
@@ -94,5 +97,5 @@ class Machine:
         return self.class_weight == "balanced"
 
 
-class NotUnderstoodError(Exception):
+class NotUnderstoodError(ValueError):
     """The fast path cannot serve an estimator; the message says why."""

@@ -88,8 +88,25 @@ def _svm_kernel_of(estimator):
     kernel, gamma = estimator.kernel, estimator.gamma
     if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not isinstance(estimator, L2SVC):
         raise NotUnderstoodError(f"{type(estimator).__name__} has a callable kernel")
+    if not isinstance(estimator, L2SVC):
+        _check_as_scikit_learn(estimator)
     gamma = None if isinstance(gamma, str) and gamma == "auto" else gamma
     return kernels.from_params(kernel, gamma=gamma, degree=estimator.degree, coef0=estimator.coef0)
+
+
+def _check_as_scikit_learn(estimator) -> None:
+    """Refuse what SVC and SVR would refuse when they are fitted, before any work."""
+    name, kernel = type(estimator).__name__, estimator.kernel
+    if isinstance(kernel, str) and kernel not in ("linear", "poly", "rbf", "sigmoid", "precomputed"):
+        raise ValueError(f"kernel of {name} must be linear, poly, rbf, sigmoid or precomputed, got {kernel!r}.")
+    if estimator.gamma is None:
+        raise ValueError(f'gamma of {name} must be "scale", "auto" or a number, got None.')
+    for parameter in ("tol", "cache_size"):
+        value = getattr(estimator, parameter)
+        if not isinstance(value, Real) or not float(value) > 0:
+            raise ValueError(f"{parameter} of {name} must be a positive number, got {value!r}.")
+    if not isinstance(estimator.shrinking, bool | np.bool_):
+        raise ValueError(f"shrinking of {name} must be True or False, got {estimator.shrinking!r}.")
 
 
 def _box_of(estimator) -> tuple[float, ...]:

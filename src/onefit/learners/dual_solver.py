@@ -77,6 +77,7 @@ class DualSolver:
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
         tolerance = self.tolerance_of(dual)
         jitter = self._jitter(dual)
+        start = beta.copy()
         for attempt in range(ATTEMPTS if self.max_rounds is None else 1):
             if attempt or not warm:
                 smo(*parts, beta, u, 1e-3 * tolerance / self.tolerance, len(beta) * (1 + 10 * attempt))
@@ -88,15 +89,23 @@ class DualSolver:
                 *parts, self._constant(dual), state.jitter, beta, u, state.F, state.m, state.side, self._U,
                 state.settled, max(tolerance, rounding), self.max_rounds or ROUNDS,
             )  # fmt: skip
-            if done and (not dual.bias or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()):
+            seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
+            if done and np.isfinite(beta).all() and (not dual.bias or abs(beta.sum()) <= seen):
                 return Solution(beta, u, b, violation, True, rounds)
+            if not np.isfinite(beta).all():
+                beta[:] = start
             u[:] = self.K @ beta
             jitter *= 1000  # K is less definite than it seemed: safer steps
         return Solution(beta, u, b, violation, False, rounds)
 
     def tolerance_of(self, dual: Dual) -> float:
-        """The violation at which a problem counts as solved, apart from rounding."""
-        return self.tolerance * max(float(np.abs(dual.target).max(initial=0.0)), dual.epsilon)
+        """The violation at which a problem counts as solved, apart from rounding of ``K beta``.
+
+        Relative to the spread of the targets, since a bias takes up what they have in common.
+        """
+        largest = float(np.abs(dual.target).max(initial=0.0))
+        spread = float(np.ptp(dual.target)) / 2 if dual.bias and len(dual.target) else largest
+        return max(self.tolerance * max(spread, dual.epsilon), 4 * EPS * largest)
 
     def leave_out(self, dual: Dual, beta: Array, blocks: list[Rows]) -> Iterator[Rows | None]:
         """Factorise the free coefficients of ``beta`` without those of each block, all for about the price of three.

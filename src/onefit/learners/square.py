@@ -38,6 +38,10 @@ class SquareLoss:
     series = True
     several_outputs = True
 
+    def squares(self, columns: int) -> int:
+        """Gram matrix, and LAPACK's work space of two."""
+        return 3
+
     def heldout(
         self,
         ws: Workspace,

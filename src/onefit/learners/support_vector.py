@@ -53,6 +53,10 @@ class SupportVectorLearner(ABC):
     def trainable(self, y: Array, weights: Array) -> bool:
         """Whether the rows of positive weight can be trained on."""
 
+    def squares(self, columns: int) -> int:
+        """Gram matrix, factor, and an inverse or other factors; with several columns also a part of the Gram matrix."""
+        return 3 if columns == 1 else 4
+
     def heldout(
         self,
         ws: Workspace,

@@ -50,6 +50,7 @@ def active_set(
     chosen, gains = np.empty(BATCH, dtype=F.dtype), np.empty(BATCH)
     columns, diagonals = np.empty((n, BATCH)), np.empty(BATCH)
     b, worst = 0.0, np.inf
+    floor = _negligible(K, target)
     progress = True
     for round_number in range(max_rounds):
         if round_number > 0 or not settled:
@@ -57,10 +58,12 @@ def active_set(
                 touched[a] = F[a]
                 before[F[a]] = beta[F[a]]
             n_touched = m
-            m, missing, progress = _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side)
+            m, missing, progress = _newton(
+                ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, floor
+            )
             _update(K, u, beta, before, touched, n_touched)
             if m == 0 and missing != 0:
-                _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing)
+                _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
                 progress = True
         b = 0.0
         if bias:
@@ -76,7 +79,7 @@ def active_set(
         worst = max(worst, violation)
         if worst <= tol:
             if bias:
-                b = _middle(ridge, target, epsilon, lower, upper, beta, u, b)
+                b = _middle(ridge, target, epsilon, lower, upper, beta, u, b, floor)
             return b, worst, round_number + 1, True
         for c in range(found):
             i = chosen[c]
@@ -95,7 +98,17 @@ def active_set(
 
 
 @compiled
-def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side):
+def _negligible(K, target):
+    """A coefficient so small that it cannot be seen in ``K beta`` next to the targets."""
+    largest, size = 0.0, 0.0
+    for i in range(len(target)):
+        largest = max(largest, K[i, i])
+        size = max(size, abs(target[i]))
+    return 1e-16 * size / largest if largest > 0 else 0.0
+
+
+@compiled
+def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, floor):
     """Move the free coefficients to the minimum over them, resting each at the bound that it meets on the way.
 
     With a bias, a sum that is not zero becomes so. Along the step the gradient on the free set shrinks towards a common
@@ -108,7 +121,7 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
         for i in range(len(beta)):
             missing -= beta[i]
             total += abs(beta[i])
-        if abs(missing) <= SNAP * total:
+        if abs(missing) <= max(SNAP * total, floor):
             missing = 0.0
     gradient, ones, step = np.empty(m), np.empty(m), np.empty(m)
     for a in range(m):
@@ -150,15 +163,15 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
         for a in range(met, m - 1):
             F[a] = F[a + 1]
         m -= 1
-    m = _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones)
+    m = _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones, floor)
     return m, missing, progress
 
 
 @compiled
-def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing):
+def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor):
     """Add ``missing`` to the sum of the coefficients, each time moving the one that gains most as far as it can."""
     n = len(beta)
-    rounding = NEAR * np.abs(beta).sum()
+    rounding = max(NEAR * np.abs(beta).sum(), floor)
     while abs(missing) > rounding:
         best, chosen = np.inf, -1
         for i in range(n):
@@ -195,12 +208,12 @@ def _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m):
 
 
 @compiled
-def _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones):
+def _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones, floor):
     """Rest the free coefficients that are at an end of their piece but for rounding: they say nothing of the bias."""
     total = 0.0
     for i in range(len(beta)):
         total += abs(beta[i])
-    rounding = SNAP * total
+    rounding = max(SNAP * total, floor)
     for a in range(m - 1, -1, -1):
         i = F[a]
         for direction in (-1.0, 1.0):
@@ -265,13 +278,13 @@ def _between(ridge, target, epsilon, lower, upper, beta, u):
 
 
 @compiled
-def _middle(ridge, target, epsilon, lower, upper, beta, u, otherwise):
+def _middle(ridge, target, epsilon, lower, upper, beta, u, otherwise, floor):
     """The middle of the interval of the bias, as in LIBSVM, if every coefficient is at an end of its piece.
 
     One that is so but for rounding counts as being there; if some are not, or there is no interval, the answer is
     ``otherwise``.
     """
-    near = NEAR * np.abs(beta).sum()
+    near = max(NEAR * np.abs(beta).sum(), floor)
     high, low = np.inf, -np.inf
     for i in range(len(target)):
         at_lower, at_upper = beta[i] <= lower[i] + near, beta[i] >= upper[i] - near

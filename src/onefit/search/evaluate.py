@@ -36,6 +36,11 @@ class Path:
     frozen: bool = False  # something that should learn from training rows has seen the test rows
     entries: list[Entry] = field(default_factory=list)
 
+    @property
+    def squares(self) -> int:
+        """n x n arrays that its learner needs."""
+        return self.learner.squares(self.targets.Y.shape[1])
+
 
 @dataclass
 class KernelTask:

@@ -8,7 +8,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ..core.memory import WORK, check_budget
+from ..core.memory import check_budget
 from .evaluate import KernelTask, Row, Settings, evaluate
 
 LARGE = 1500
@@ -70,7 +70,7 @@ def check_memory(tasks: list[KernelTask], n_jobs, memory_budget) -> None:
         keep = check_budget(
             task.source.folds.n,
             bases=len(task.kernel.bases),
-            work=max(WORK, task.kernel.buffers),
+            work=max(task.kernel.buffers, *(path.squares for path in task.paths)),
             views=task.source.n_views,
             workers=workers,
             budget=memory_budget,
