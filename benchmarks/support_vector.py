@@ -31,6 +31,7 @@ from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_limits
 
 from onefit import L2SVC, KernelSearchCV
+from picture import write_bars
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=1000)
     parser.add_argument("--peers", nargs="+", choices=list(PEERS), default=list(PEERS))
     parser.add_argument("--small", action="store_true", help="a few candidates only")
+    parser.add_argument("--picture", metavar="PATH", help="write a bar chart (SVG)")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     by_onefit(make_task(options.machine, 60, True))  # compile, and import what is imported late
@@ -151,6 +153,20 @@ def main() -> None:
             if name != "onefit":
                 text = agreement(answers["onefit"], answers[name], n / 10, options.machine != "svr")
                 print(f"  {name} / onefit: {seconds[name] / seconds['onefit']:.1f}x; {text}")
+    if options.picture:
+        draw(options.picture, task, seconds)
+
+
+def draw(path: str, task: Task, seconds: dict[str, float]) -> None:
+    """Bars of seconds, with ratios to GridSearchCV."""
+    names = {"grid": "GridSearchCV", "precomputed": "with Gram matrices", "intelex": "intelex", "onefit": "onefit"}
+    rows = []
+    for name, value in seconds.items():
+        ratio = f" ({seconds['grid'] / value:.1f}x)" if "grid" in seconds and name != "grid" else ""
+        rows.append((names[name], value, f"{value:.1f} s{ratio}"))
+    title = f"{len(task.gammas) * len(task.Cs)} candidates x 10 folds of {type(task.machine).__name__}"
+    subtitle = f"{len(task.y)} rows, {task.X.shape[1]} columns, one thread; ratios to GridSearchCV"
+    write_bars(path, title, subtitle, rows, "onefit")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def test_example_runs(capsys):
     search = names["search"]
     assert set(search.cv_results_["exactness"]) == {"exact"}
     assert search.oof_decision_.shape == names["y"].shape
-    assert "eigendecomposition" in capsys.readouterr().out
+    assert "fold solution" in capsys.readouterr().out
 
 
 def test_links_and_commands_exist():

@@ -23,8 +23,13 @@ TOLERANCE = 1e-10
 EPS = np.finfo(np.float64).eps
 ROUNDS = 400
 ATTEMPTS = 4
+LEAPS = 6
 LEAP_FROM = 100
-"""Free coefficients from which on a new factor is cheaper than changing them one by one."""
+"""Free coefficients from which on a new factor may be cheaper than changing some of them one by one."""
+FEW = 1 / 70
+"""Share of the free coefficients below which changing them one by one is cheaper."""
+MANY = 0.6
+"""Changes, as a share of the last leap's or of the free coefficients, from which on leaps do not lead anywhere."""
 
 
 @dataclass
@@ -168,20 +173,23 @@ class DualSolver:
             state.jitter *= 100
 
     def _leap(self, parts: tuple[Any, ...], dual: Dual, state: _State) -> None:
-        """Change many coefficients at once where that saves more than a factor costs; else leave all as it is."""
+        """Change many coefficients at once while that saves more than a factor costs; the last leap may be undone."""
         from ..native.active_set import leap
 
-        if state.m < LEAP_FROM:
-            return
-        before = state.beta.copy(), state.u.copy(), state.F.copy(), state.m, state.side.copy()
-        m, changes = leap(*parts, state.beta, state.u, state.F, state.m, self._U, state.side)
-        if changes == 0:
-            state.settled = True
-        elif state.m // 40 < changes < state.m // 2:
-            state.m = m
+        last = state.m
+        for _ in range(LEAPS):
+            if state.m < LEAP_FROM:
+                return
+            before = state.beta.copy(), state.u.copy(), state.F.copy(), state.m, state.side.copy()
+            m, changes = leap(*parts, state.beta, state.u, state.F, state.m, self._U, state.side)
+            if changes == 0:
+                state.settled = True
+                return
+            if not FEW * state.m < changes < MANY * last:
+                state.beta[:], state.u[:], state.F[:], state.m, state.side[:] = before
+                return
+            last, state.m = changes, m
             self._factorise(dual, state)
-        else:
-            state.beta[:], state.u[:], state.F[:], state.m, state.side[:] = before
 
 
 def indefiniteness(K: Array) -> float:

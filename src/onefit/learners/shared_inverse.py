@@ -35,7 +35,7 @@ class SharedInverse:
         self.definite = invert_in_place(self.P)
         mirror_upper(self.P)
         self.known = np.full(len(K), -1)
-        self.columns, self.products = np.empty((len(base), 0)), np.empty((len(base), 0))
+        self.columns, self.products = np.empty((0, len(base))), np.empty((0, len(base)))  # of added rows, as rows
 
     def step(self, right: Array, free: NDArray[np.bool_], missing: Array, bias: bool) -> Array | None:
         """x (n, t) with ``M x = right`` on each column's free rows; with a bias up to a constant, and summing to
@@ -64,20 +64,20 @@ class SharedInverse:
         out = np.flatnonzero(~free[self.base])
         added = np.flatnonzero(free & (self.place < 0))
         which = self.known[added]
-        columns, products = self.columns[:, which], self.products[:, which]
+        columns, products = self.columns[which], self.products[which]
         a = len(added)
         schur = np.empty((a + len(out), a + len(out)))
-        schur[:a, :a] = self._block(added, added) - columns.T @ products
+        schur[:a, :a] = self._block(added, added) - columns @ products.T
         schur[:a, :a].flat[:: a + 1] += self.ridge[added]
-        schur[:a, a:] = -products[out].T
-        schur[a:, :a] = -products[out]
+        schur[:a, a:] = -products[:, out]
+        schur[a:, :a] = schur[:a, a:].T
         schur[a:, a:] = -self.P[np.ix_(out, out)]
         try:
-            z = np.linalg.solve(schur, np.vstack([right[added] - columns.T @ start, -start[out]]))
+            z = np.linalg.solve(schur, np.vstack([right[added] - columns @ start, -start[out]]))
         except np.linalg.LinAlgError:
             return None
         x = np.zeros_like(right)
-        x[self.base] = start - products @ z[:a] - self.P[out].T @ z[a:]
+        x[self.base] = start - products.T @ z[:a] - self.P[out].T @ z[a:]
         x[self.base[out]] = 0.0
         x[added] = z[:a]
         return x
@@ -86,10 +86,10 @@ class SharedInverse:
         """Products with the columns of rows that were not asked for before."""
         new = rows[self.known[rows] < 0]
         if len(new):
-            self.known[new] = self.columns.shape[1] + np.arange(len(new))
-            columns = self._block(self.base, new)
-            self.columns = np.hstack([self.columns, columns])
-            self.products = np.hstack([self.products, self.P @ columns])
+            self.known[new] = len(self.columns) + np.arange(len(new))
+            columns = self._block(new, self.base)
+            self.columns = np.vstack([self.columns, columns])
+            self.products = np.vstack([self.products, columns @ self.P])
 
     def _block(self, rows: Rows, columns: Rows) -> Array:
         block = self.K[np.ix_(rows, columns)]

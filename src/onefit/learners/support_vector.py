@@ -25,7 +25,9 @@ from .together import by_gradients, by_inverse
 
 Rows = NDArray[np.intp]
 CHUNK = 16
-"""Folds whose starts are multiplied with K at once."""
+"""Folds that are solved side by side."""
+SHARED_FROM = 250
+"""Free coefficients from which on one inverse for all folds is cheaper than a factor for each."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,7 @@ class _Column:
             self._slow = quick is None  # then larger penalties are slower still
             found = quick or found
         left = [k for k, solution in enumerate(found) if solution is None]
-        if shared and len(left) > 2 and not self._wild and self._alike(duals):
+        if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
             inverse = self._solver.inverse(was, full.beta)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .dual import Array, Dual, Solution
 from .shared_inverse import SharedInverse
 
-LEAPS = 10
+LEAPS = 12
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
@@ -36,7 +36,8 @@ def by_gradients(K: Array, duals: list[Dual], starts: Array, tolerance: float) -
     batch = _Batch(K, duals, starts, tolerance)
 
     def step(right: Array, free: NDArray[np.bool_], missing: Array, bias: bool) -> Array | None:
-        return _projected_gradients(K, batch.ridge, right, free, missing, bias, tolerance)
+        rough = 1e-4 if batch.moving else 0.0  # no use in digits while bounds change
+        return _projected_gradients(K, batch.ridge, right, free, missing, bias, tolerance, rough)
 
     return batch.solutions if batch.run(step) else None
 
@@ -69,6 +70,7 @@ class _Batch:
         self.free = np.column_stack([dual.free(start) for dual, start in zip(duals, self.beta.T)])
         self.side = np.where(self.beta > 0, 1.0, -1.0)
         self.numbers = np.arange(len(duals))
+        self.moving = True
         self.roots = np.sqrt(np.abs(np.diagonal(self.K)))
         self._keep(np.asarray(self.free.any(axis=0)))
         self.u = self.K @ self.beta
@@ -100,6 +102,7 @@ class _Batch:
         rising, gaining = self._gaining(gradient + b)
         residual = np.abs((gradient + self.side * self.epsilon + b) * self.free).max(axis=0)
         rounding = ROUNDING * self.roots.max() * (self.roots @ np.abs(self.beta))
+        self.moving = bool((over | gaining).any())
         settled = ~(over | gaining).any(axis=0) & (residual <= np.maximum(self.tolerance, rounding)) & self._inside()
         for k in np.flatnonzero(settled):
             beta, u = np.ascontiguousarray(self.beta[:, k]), np.ascontiguousarray(self.u[:, k])
@@ -144,10 +147,18 @@ class _Batch:
 
 
 def _projected_gradients(
-    K: Array, ridge: Array, right: Array, free: NDArray[np.bool_], missing: Array, bias: bool, tolerance: float
+    K: Array,
+    ridge: Array,
+    right: Array,
+    free: NDArray[np.bool_],
+    missing: Array,
+    bias: bool,
+    tolerance: float,
+    rough: float,
 ) -> Array | None:
     """Conjugate gradients for ``(K + D) x = right`` on each column's free rows, with a bias up to a constant and with
-    the sums of x given by ``missing``; None as soon as they seem to need too many steps.
+    the sums of x given by ``missing``; None as soon as they seem to need too many steps for ``tolerance``, even if a
+    residual of ``rough`` times the first is enough.
     """
     count = free.sum(axis=0)
 
@@ -161,7 +172,7 @@ def _projected_gradients(
     goal = count * (0.01 * tolerance) ** 2
     first, limit = np.maximum(size, goal), 10 + len(K) // 100
     for step in range(1, limit + 1):
-        if (size <= goal).all():
+        if (size <= np.maximum(goal, rough**2 * first)).all():
             return np.asarray(x)
         q = project(K @ p + ridge * p)
         curvature = (p * q).sum(axis=0)
