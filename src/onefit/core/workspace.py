@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,16 @@ class Workspace:
     ``readers`` is how many learners will ask for a factor: the last one may overwrite the Gram matrix, which
     keeps the peak at four n x n arrays (base, Gram turned eigenvectors, and LAPACK's work space of two). ``starts``
     holds coefficients that one learner leaves for the next to start from: they change how long a solution takes, not
-    the solution.
+    the solution. ``single`` asks that learners which can do so keep the Gram matrix in single precision.
     """
 
     problem: Problem
     kernel: Kernel
     readers: int = 1
+    single: bool = False
     starts: dict[object, Array] = field(default_factory=dict, repr=False)
     _gram: Array | None = field(default=None, repr=False)
+    _single: NDArray[np.float32] | None = field(default=None, repr=False)
     _factors: dict[object, Factor] = field(default_factory=dict, repr=False)
 
     @property
@@ -44,6 +47,14 @@ class Workspace:
         if self._gram is None:
             self._gram = self.problem.gram(self.kernel)
         return self._gram
+
+    def stored_gram(self) -> NDArray[Any]:
+        """The Gram matrix in the precision that was asked for."""
+        if not self.single:
+            return self.gram()
+        if self._single is None:
+            self._single = self.problem.gram(self.kernel).astype(np.float32)
+        return self._single
 
     def factor(self, weights: Array | None, bias: bool, route: str) -> Factor:
         r"""What gives the inverses of ``S K S + ridge I``, with ``S = diag(sqrt(weights))``.

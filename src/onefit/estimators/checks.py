@@ -13,6 +13,8 @@ def check_search(search) -> None:
         raise ValueError(f"estimator must have a fit method, got {search.estimator!r}.")
     if search.preprocessing not in ("per_fold", "shared"):
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
+    if search.gram_dtype not in ("float64", "float32"):
+        raise ValueError(f'gram_dtype must be "float64" or "float32", got {search.gram_dtype!r}.')
     for name in ("screen", "time_budget", "journal"):
         if getattr(search, name) is not None:
             raise ValueError(f"{name} is reserved and must be None, got {getattr(search, name)!r}.")

@@ -55,6 +55,9 @@ class KernelSearchCV(GridSearchCV):
         Whether the penalty follows the number of training rows (a penalty on the mean loss).
     memory_budget : int, float or str, default=None
         Bytes, or a string such as "4GB". None means what the machine has available. Checked before any work.
+    gram_dtype : {"float64", "float32"}, default="float64"
+        How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
+        results are then labelled approximate.
     screen, time_budget, journal
         Reserved; must be None.
 
@@ -103,6 +106,7 @@ class KernelSearchCV(GridSearchCV):
         memory_budget=None,
         time_budget=None,
         journal=None,
+        gram_dtype="float64",
         scoring=None,
         n_jobs=None,
         refit=True,
@@ -131,6 +135,7 @@ class KernelSearchCV(GridSearchCV):
         self.memory_budget = memory_budget
         self.time_budget = time_budget
         self.journal = journal
+        self.gram_dtype = gram_dtype
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "scorer_")

@@ -58,6 +58,7 @@ class SearchRun:
             self.scoring,
             order=self.criterion.order,
             scale_penalty=self.scale_penalty,
+            single=search.gram_dtype == "float32",
             return_train_score=search.return_train_score,
             pairwise=get_tags(search.estimator).input_tags.pairwise,
             raise_errors=search.error_score == "raise",

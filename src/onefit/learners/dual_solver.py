@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..linalg.lapack import cholesky_in_place
 from ..linalg.leave_out import leave_out_factors
+from ..linalg.product import product
 from .dual import Array, Dual, Solution
 from .shared_inverse import SharedInverse
 from .together import ROUNDING
@@ -47,12 +48,13 @@ class _State:
 
 @dataclass
 class DualSolver:
-    """One matrix K (n x n, read only) and the work space of one thread: another n x n, touched as far as needed.
+    """One matrix K (n x n, read only, in double or single precision) and the work space of one thread: another n x n,
+    touched as far as needed.
 
     ``noise`` is how far K may be from positive semi-definite, if more than by rounding (see ``indefiniteness``).
     """
 
-    K: Array
+    K: NDArray[Any]
     noise: float = 0.0
     tolerance: float = TOLERANCE
     max_rounds: int | None = None
@@ -62,6 +64,8 @@ class DualSolver:
         diagonal = np.abs(np.diagonal(self.K)).astype(np.float64)
         self.magnitude = float(diagonal.max(initial=0.0))
         self._roots = np.sqrt(diagonal)
+        if self.K.dtype == np.float32:
+            self.noise = max(self.noise, float(np.finfo(np.float32).eps) * np.sqrt(len(diagonal)) * self.magnitude)
 
     def solve(
         self, dual: Dual, beta: Array, u: Array | None = None, *, warm: bool = True, order: Rows | None = None
@@ -78,7 +82,7 @@ class DualSolver:
 
         make_ready(self.K)
         beta = beta.copy()
-        u = np.asarray(self.K @ beta, dtype=np.float64) if u is None else u.copy()
+        u = product(self.K, beta) if u is None else u.copy()
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
         tolerance = self.tolerance_of(dual)
         jitter = self._jitter(dual)
@@ -99,7 +103,7 @@ class DualSolver:
                 return Solution(beta, u, b, violation, True, rounds)
             if not np.isfinite(beta).all():
                 beta[:] = start
-            u[:] = self.K @ beta
+            u[:] = product(self.K, beta)
             jitter *= 1000  # K is less definite than it seemed: safer steps
         return Solution(beta, u, b, violation, False, rounds)
 
@@ -123,7 +127,7 @@ class DualSolver:
         constant, ridge = self._constant(dual), dual.ridge + self._jitter(dual)
 
         def take(rows: Rows, columns: Rows) -> Array:
-            block = self.K[np.ix_(free[rows], free[columns])]
+            block = self.K[np.ix_(free[rows], free[columns])].astype(np.float64, copy=False)
             block += constant
             if rows is columns:
                 block.flat[:: len(rows) + 1] += ridge[free[rows]]
@@ -147,7 +151,7 @@ class DualSolver:
 
     def _workspace(self) -> Array:
         if self._U is None:
-            self._U = np.empty(self.K.shape)
+            self._U = np.empty(self.K.shape, dtype=np.float64)
         return self._U
 
     def _prepare(self, dual: Dual, beta: Array, u: Array, jitter: float, order: Rows | None) -> _State:

@@ -92,6 +92,6 @@ class SharedInverse:
             self.products = np.vstack([self.products, columns @ self.P])
 
     def _block(self, rows: Rows, columns: Rows) -> Array:
-        block = self.K[np.ix_(rows, columns)]
+        block = self.K[np.ix_(rows, columns)].astype(np.float64, copy=False)
         block += self.constant
         return block

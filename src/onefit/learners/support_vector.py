@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..core import Fold, Targets, Workspace
 from ..core.machine import HeldOut, NotUnderstoodError, OnTrain
+from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
@@ -109,7 +110,7 @@ class _Run:
         if folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in folds])
             test = [np.concatenate([test[i] for i in order], axis=1)]
-        return HeldOut(test, self.error, self.failed, exact=True, reason="the solver did not converge")
+        return HeldOut(test, self.error, self.failed, exact=not self.ws.single, reason="the solver did not converge")
 
     def _column(self, column: int) -> None:
         """Solve one column along the path; once no bound is felt, a larger C changes nothing."""
@@ -130,6 +131,8 @@ class _Run:
         self.values[number][k, :, column] = problem.values(solution, fold, fold.test)
         self.failed[k] |= not solution.converged
         radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
+        if self.ws.single:
+            radius += np.finfo(np.float32).eps * problem.magnitude * float(np.abs(solution.beta).sum())
         self.error[k] = max(self.error[k], radius)
         if self.train is not None:
             self.train[number][k, :, column] = problem.values(solution, fold, fold.train)
@@ -164,7 +167,7 @@ class _Column:
         if self.identity is not None:
             self.magnitude = self.identity[0]
             return
-        K = ws.gram()
+        K = ws.stored_gram()
         if len(self.members) < ws.n:
             K = K[np.ix_(self.members, self.members)]
         noise = 0.0 if ws.kernel.positive else indefiniteness(K)
@@ -200,7 +203,7 @@ class _Column:
                 return np.full(len(rows), solution.b)
             K = self.run.ws.problem.gram(self.run.ws.kernel, rows, self.members[support])
         else:
-            K = self.run.ws.gram()[np.ix_(rows, self.members[support])]
+            K = self.run.ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64)
         return np.asarray(K @ solution.beta[support] + solution.b)
 
     def _weights(self, number: int) -> Array:
@@ -294,7 +297,7 @@ class _Column:
                 yield numbers[k], solution, duals[k]
         if not left:
             return
-        images = np.asarray(self._solver.K @ starts[:, left], dtype=np.float64)
+        images = product(self._solver.K, starts[:, left])
         for j, (k, order) in enumerate(zip(left, self._factors([duals[k] for k in left]))):
             start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, j])
             yield numbers[k], self._solver.solve(duals[k], start, image, order=order), duals[k]

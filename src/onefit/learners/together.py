@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linalg.product import product
 from .dual import Array, Dual, Solution
 from .shared_inverse import SharedInverse
 
@@ -71,9 +72,9 @@ class _Batch:
         self.side = np.where(self.beta > 0, 1.0, -1.0)
         self.numbers = np.arange(len(duals))
         self.moving = True
-        self.roots = np.sqrt(np.abs(np.diagonal(self.K)))
+        self.roots = np.sqrt(np.abs(np.diagonal(self.K)).astype(np.float64))
         self._keep(np.asarray(self.free.any(axis=0)))
-        self.u = self.K @ self.beta
+        self.u = product(self.K, self.beta)
 
     def run(self, step: Step) -> bool:
         """Steps until all are settled, or enough are made; False if one could not be made."""
@@ -93,7 +94,7 @@ class _Batch:
             return False
         before = self.beta
         self.beta = before + step
-        self.u = self.K @ self.beta
+        self.u = product(self.K, self.beta)
         gradient = self._gradient()
         b = np.zeros(len(self.numbers))
         if self.bias:
@@ -111,7 +112,7 @@ class _Batch:
         self.side = np.where(gaining, np.where((self.beta > 0) | ((self.beta == 0) & rising), 1.0, -1.0), self.side)
         self.free = (self.free & ~over) | gaining
         self._keep(~settled & self.free.any(axis=0))
-        self.u = self.K @ self.beta
+        self.u = product(self.K, self.beta)
         return True
 
     def _gradient(self) -> Array:
@@ -167,14 +168,14 @@ def _projected_gradients(
         return values - free * (values.sum(axis=0) / count) if bias else values
 
     x = free * (missing / count) if bias else np.zeros_like(right)
-    r = project(right - (K @ x + ridge * x))
+    r = project(right - (product(K, x) + ridge * x))
     p, size = r, (r * r).sum(axis=0)
     goal = count * (0.01 * tolerance) ** 2
     first, limit = np.maximum(size, goal), 10 + len(K) // 100
     for step in range(1, limit + 1):
         if (size <= np.maximum(goal, rough**2 * first)).all():
             return np.asarray(x)
-        q = project(K @ p + ridge * p)
+        q = project(product(K, p) + ridge * p)
         curvature = (p * q).sum(axis=0)
         length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0)
         x = x + length * p

@@ -68,6 +68,7 @@ class Settings:
     present: list[np.ndarray | None]  # classes that each fold trains on
     order: float = np.inf
     scale_penalty: bool = False
+    single: bool = False  # Gram matrices of support vector machines in single precision
     return_train_score: bool = False
     pairwise: bool = False  # X is a precomputed Gram matrix
     raise_errors: bool = False
@@ -109,7 +110,7 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     """
     try:
         views = task.source.views(apart=task.kernel.follows_data)
-        spaces = _Spaces(task, views)
+        spaces = _Spaces(task, views, settings.single)
         return [row for path in task.paths for row in _evaluate_path(spaces, path, settings)]
     except NotUnderstoodError as reason:
         return [Row(number, retrain=str(reason)) for number in task.candidates]
@@ -127,8 +128,8 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
 class _Spaces:
     """The workspaces of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
-    def __init__(self, task: KernelTask, views: Views) -> None:
-        self.task, self.views = task, views
+    def __init__(self, task: KernelTask, views: Views, single: bool) -> None:
+        self.task, self.views, self.single = task, views, single
         self.shared = None if views.per_fold else self._new(0, readers=len(task.paths))
 
     @property
@@ -145,7 +146,7 @@ class _Spaces:
         variance = None
         if kernel.follows_data:
             variance = variance_of(problem.X[problem.folds.folds[0].train] if self.views.per_fold else problem.X)
-        return Workspace(problem, kernel.bound(problem.X.shape[1], variance), readers=readers)
+        return Workspace(problem, kernel.bound(problem.X.shape[1], variance), readers, self.single)
 
 
 def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
