@@ -177,7 +177,9 @@ def test_a_fold_that_lacks_a_class(three_classes):
     X, y = three_classes
     cats, rest = np.flatnonzero(y == "cat"), np.flatnonzero(y != "cat")
     splits = [(rest, np.r_[cats[:5], rest[:5]]), (np.arange(0, 90, 2), np.arange(1, 90, 2))]
-    assert_same_search(*both(SVC(**PRECISE), GRID, X, y, cv=splits))
+    assert_same_search(*both(SVC(**PRECISE), GRID, X, y, cv=splits, return_train_score=True))
+    twice = KernelSearchCV(SVC(), {"C": [1.0]}, cv=[splits[0], splits[0], splits[1]]).fit(X, y)
+    assert np.isfinite(twice.oof_decision_[cats[:5]]).all()  # the smallest number for "cat", twice
     ants = np.flatnonzero(y == "ant")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -19,13 +19,11 @@ def assemble(parts, folds: Folds, coding: Coding, present, *, warn: bool = True)
     if folds.leave_one_out and len(parts) == 1:
         parts = [parts[0][fold.test] for fold in folds]  # they are pooled, in the order of the rows
     decisions = [coding.full_decision(part, classes) for part, classes in zip(parts, present)]
-    total, times = np.zeros((folds.n, decisions[0].shape[1])), np.zeros(folds.n)
-    for fold, decision in zip(folds, decisions):
-        np.add.at(total, fold.test, decision)
-        np.add.at(times, fold.test, 1)
+    times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=folds.n)
+    mean = np.where(times[:, None] > 0, np.zeros((folds.n, decisions[0].shape[1])), np.nan)
+    for fold, decision in zip(folds, decisions):  # each row's share: the smallest numbers must not add up
+        np.add.at(mean, fold.test, decision / times[fold.test, None])
     _warn_of_uneven_tests(times, warn)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(times[:, None] > 0, total / times[:, None], np.nan)
     return mean[:, 0] if _is_flat(coding) else mean
 
 

@@ -302,7 +302,7 @@ class _TrainScores:
             values = self.pending.pop(fold)
         present = self.settings.present[fold]
         values = _of_candidates(self.path.entries, self.penalties, values)
-        good = np.isfinite(values).all(axis=(1, 2))  # a singular candidate is retrained
+        good = np.isfinite(values).any(axis=(1, 2))  # a singular candidate, which is retrained, has no value at all
         if (present is not None and len(present) < 2) or not good.any():
             return
         tested = self.settings.tested(fold, self.settings.folds.folds[fold].train)
