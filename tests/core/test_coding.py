@@ -193,3 +193,14 @@ def test_targets_of_some_rows_keep_the_weights_of_their_fold():
         taken = Targets(Y, weights).take(rows, 1)
         np.testing.assert_array_equal(taken.Y, [[2.0], [0.0]])
         assert taken.weights is None if expected is None else taken.weights.tolist() == expected
+
+
+def test_balanced_weights_that_count_rows_ignore_sample_weights():
+    """SVC balances rows, also those that weigh nothing, and multiplies by the sample weights afterwards."""
+    y = labels(0)
+    given = np.where(y == "dog", 0.0, np.random.default_rng(0).uniform(0.5, 2.0, len(y)))
+    coded = code_targets(y, classifier=True)
+    weights = row_weights("balanced", coded, stratified(y), given, shared=False, balance_weighted=False)
+    for fold, full in zip(stratified(y), weights):
+        expected = compute_sample_weight("balanced", y[fold.train]) * given[fold.train]
+        np.testing.assert_allclose(full[fold.train], expected)

@@ -229,7 +229,7 @@ def row_weights(
     def balanced(present: NDArray[Any], y: NDArray[Any], given: Array | None) -> Array:
         if balance_weighted or given is None:
             return np.asarray(class_weights("balanced", present, y, given))
-        return np.asarray(class_weights("balanced", present, y, None)) * given
+        return np.asarray(class_weights("balanced", np.unique(y), y, None)) * given
 
     if shared:
         return balanced(classes, targets.labels, sample_weight)
