@@ -178,7 +178,7 @@ class DualSolver:
 
     def _leap(self, parts: tuple[Any, ...], dual: Dual, state: _State) -> None:
         """Change many coefficients at once while that saves more than a factor costs; the last leap may be undone."""
-        from ..native.active_set import leap
+        from ..native.leap import leap
 
         last = state.m
         for _ in range(LEAPS):

@@ -77,7 +77,7 @@ class SupportVectorLearner(ABC):
         longest row: a bound of the held-out values' error but for that of the bias.
         """
         if np.isfinite(order):
-            raise NotImplementedError("the influence-function series of support vector machines")
+            raise ValueError(f"{self.name} has no influence-function series.")
         run = _Run(self, ws, targets, penalties, scale_penalty, on_train)
         with ws.problem.ledger.record("heldout"):
             return run.all_columns()

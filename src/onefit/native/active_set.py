@@ -61,13 +61,13 @@ def active_set(
             m, missing, progress = _newton(
                 ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, floor
             )
-            _update(K, u, beta, before, touched, n_touched)
+            update(K, u, beta, before, touched, n_touched)
             if m == 0 and missing != 0:
                 _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
                 progress = True
         b = 0.0
         if bias:
-            b = _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
+            b = common_bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
         worst = 0.0
         for a in range(m):
             i = F[a]
@@ -108,6 +108,25 @@ def _negligible(K, target):
 
 
 @compiled
+def newton_step(gradient, ones, bias, missing, U, m, step):
+    """Write the step to the minimum over the free coefficients, with a bias one that sums to ``missing``.
+
+    ``gradient`` and ``ones`` solve ``Uᵀ x = …`` for the gradient and for ones. Returns the constant that goes with it.
+    """
+    b = 0.0
+    if bias:
+        above, below = missing, 0.0
+        for a in range(m):
+            above += gradient[a] * ones[a]
+            below += ones[a] * ones[a]
+        b = -above / below
+    for a in range(m):
+        step[a] = -(gradient[a] + b * ones[a])
+    solve_upper(U, m, step)
+    return b
+
+
+@compiled
 def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, side, floor):
     """Move the free coefficients to the minimum over them, resting each at the bound that it meets on the way.
 
@@ -132,16 +151,7 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
     solve_transposed(U, m, ones)
     progress = False
     while m > 0:
-        b = 0.0
-        if bias:
-            above, below = missing, 0.0
-            for a in range(m):
-                above += gradient[a] * ones[a]
-                below += ones[a] * ones[a]
-            b = -above / below
-        for a in range(m):
-            step[a] = -(gradient[a] + b * ones[a])
-        solve_upper(U, m, step)
+        b = newton_step(gradient, ones, bias, missing, U, m, step)
         length, met = 1.0, -1
         for a in range(m):
             i = F[a]
@@ -157,7 +167,7 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
         if met < 0:
             break
         i = F[met]
-        beta[i] = _end(lower, upper, epsilon, side, i, step[met])
+        beta[i] = piece_end(lower, upper, epsilon, side, i, step[met])
         free[i] = False
         remove(U, m, met, gradient, ones)
         for a in range(met, m - 1):
@@ -196,7 +206,7 @@ def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
 
 
 @compiled
-def _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m):
+def common_bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m):
     """What makes the free coefficients' gradient zero on average, or the middle of its interval if there are none."""
     if m == 0:
         return _between(ridge, target, epsilon, lower, upper, beta, u)
@@ -218,7 +228,7 @@ def _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, on
         i = F[a]
         for direction in (-1.0, 1.0):
             if free[i] and 0 < _room(lower, upper, epsilon, beta, side, i, direction) <= rounding:
-                beta[i] = _end(lower, upper, epsilon, side, i, direction)
+                beta[i] = piece_end(lower, upper, epsilon, side, i, direction)
                 free[i] = False
                 remove(U, m, a, gradient, ones)
                 for c in range(a, m - 1):
@@ -228,7 +238,7 @@ def _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, on
 
 
 @compiled
-def _end(lower, upper, epsilon, side, i, direction):
+def piece_end(lower, upper, epsilon, side, i, direction):
     """Where the piece of coefficient i ends in a direction."""
     if direction > 0:
         return 0.0 if epsilon > 0 and side[i] < 0 else upper[i]
@@ -237,11 +247,11 @@ def _end(lower, upper, epsilon, side, i, direction):
 
 @compiled
 def _room(lower, upper, epsilon, beta, side, i, direction):
-    return abs(_end(lower, upper, epsilon, side, i, direction) - beta[i])
+    return abs(piece_end(lower, upper, epsilon, side, i, direction) - beta[i])
 
 
 @compiled
-def _update(K, u, beta, before, touched, n_touched):
+def update(K, u, beta, before, touched, n_touched):
     """``u += K (beta - before)``, four rows of K at a time."""
     n = len(u)
     a = 0
@@ -332,68 +342,3 @@ def _violators(ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chos
     while found > 1 and gains[found - 1] < 0.3 * gains[0]:
         found -= 1
     return found, worst
-
-
-@compiled
-def leap(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, side):
-    """One Newton step of the free coefficients, then everything that it has pushed over a bound, or made gain, at once.
-
-    Unlike a round of ``active_set`` this may raise the objective, but it changes many coefficients for the price of a
-    new factor. ``F`` and ``side`` become those of the next step; returns (number of free ones, number of changes).
-    """
-    n = len(target)
-    step, ones = np.empty(m), np.empty(m)
-    for a in range(m):
-        i = F[a]
-        step[a] = u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon
-        ones[a] = 1.0
-    solve_transposed(U, m, step)
-    solve_transposed(U, m, ones)
-    b = 0.0
-    if bias:
-        above, below = -beta.sum(), 0.0
-        for a in range(m):
-            above += step[a] * ones[a]
-            below += ones[a] * ones[a]
-        b = -above / below
-    for a in range(m):
-        step[a] = -(step[a] + b * ones[a])
-    solve_upper(U, m, step)
-    before, free = beta.copy(), np.zeros(n, dtype=np.bool_)
-    for a in range(m):
-        beta[F[a]] += step[a]
-        free[F[a]] = True
-    _update(K, u, beta, before, F, m)
-    b = 0.0
-    if bias:
-        b = _bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
-    violators = np.empty(n, dtype=F.dtype)
-    added = 0
-    for i in range(n):
-        if not free[i] and lower[i] < upper[i]:
-            rising, falling = slopes(u[i] + ridge[i] * beta[i] - target[i] + b, epsilon, beta, i)
-            if (beta[i] < upper[i] and rising < 0) or (beta[i] > lower[i] and falling > 0):
-                violators[added] = i
-                added += 1
-                side[i] = 1.0 if beta[i] > 0 or (beta[i] == 0 and rising < 0) else -1.0
-    over, kept = np.empty(m, dtype=F.dtype), 0
-    dropped = 0
-    for a in range(m):
-        i = F[a]
-        direction = 1.0 if beta[i] > before[i] else -1.0
-        end = _end(lower, upper, epsilon, side, i, direction)
-        if (beta[i] - end) * direction >= 0:
-            over[dropped] = i
-            dropped += 1
-        else:
-            F[kept] = i
-            kept += 1
-    for a in range(dropped):
-        i = over[a]
-        direction = 1.0 if beta[i] > before[i] else -1.0
-        before[i] = beta[i]
-        beta[i] = _end(lower, upper, epsilon, side, i, direction)
-    _update(K, u, beta, before, over, dropped)
-    for a in range(added):
-        F[kept + a] = violators[a]
-    return kept + added, dropped + added

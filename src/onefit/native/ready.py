@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .active_set import active_set, leap
+from .active_set import active_set
 from .factor import gather
+from .leap import leap
 from .smo import smo
 
 _LOCK = threading.Lock()
