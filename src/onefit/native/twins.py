@@ -232,3 +232,28 @@ class _Dual:
                 if i in free and 0 < abs(end - beta[i]) <= rounding:
                     beta[i] = end
                     free.remove(i)
+
+
+def leap(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, side):
+    """A Newton step on the free set, then all changes of it at once; the twin of ``leap.leap``."""
+    free, factor = F[:m].copy(), np.triu(U[:m, :m])
+    gradient = (u + ridge * beta - target + side * epsilon)[free]
+    inverse = cho_solve((factor, False), np.column_stack([gradient, np.ones(m)]))
+    b = (beta.sum() - inverse[:, 0].sum()) / inverse[:, 1].sum() if bias else 0.0
+    step = -(inverse[:, 0] + b * inverse[:, 1])
+    beta[free] += step
+    u[:] = K @ beta
+    gradient = u + ridge * beta - target
+    b = -(gradient + side * epsilon)[free].mean() if bias else 0.0
+    rising, falling = slopes(gradient + b, epsilon, beta)
+    resting = (lower < upper) & ~np.isin(np.arange(len(beta)), free)
+    gaining = resting & (((beta < upper) & (rising < 0)) | ((beta > lower) & (falling > 0)))
+    two = epsilon > 0
+    end = np.where(step > 0, np.where(two & (side < 0), 0.0, upper)[free], np.where(two & (side > 0), 0.0, lower)[free])
+    over = (beta[free] - end) * np.where(step > 0, 1.0, -1.0) >= 0
+    side[gaining] = np.where((beta > 0) | ((beta == 0) & (rising < 0)), 1.0, -1.0)[gaining]
+    beta[free[over]] = end[over]
+    u[:] = K @ beta
+    new = np.concatenate([free[~over], np.flatnonzero(gaining)])
+    F[: len(new)] = new
+    return len(new), int(over.sum() + gaining.sum())
