@@ -11,12 +11,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Fold, Targets, Workspace
+from ..core import Targets, Workspace
 from ..core.machine import HeldOut, NotUnderstoodError, OnTrain
 from ..linalg.product import product
 from .diagonal import solve_diagonal
@@ -128,14 +129,14 @@ class _Run:
 
     def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: _Column) -> None:
         fold = self.ws.problem.folds.folds[number]
-        self.values[number][k, :, column] = problem.values(solution, fold, fold.test)
+        self.values[number][k, :, column] = problem.values(solution, fold.test)
         self.failed[k] |= not solution.converged
         radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
         if self.ws.single:
             radius += np.finfo(np.float32).eps * problem.magnitude * float(np.abs(solution.beta).sum())
         self.error[k] = max(self.error[k], radius)
         if self.train is not None:
-            self.train[number][k, :, column] = problem.values(solution, fold, fold.train)
+            self.train[number][k, :, column] = problem.values(solution, fold.train)
 
     def _repeat(self, k: int, column: int) -> None:
         """Give all larger penalties the values of the k-th."""
@@ -178,9 +179,7 @@ class _Column:
 
     def solve(self, C: float) -> Iterator[tuple[int, Solution, Dual]]:
         """(split, solution, its problem) of every split that can be trained on."""
-        folds = self.run.ws.problem.folds
-        numbers = [i for i in range(len(folds)) if self.run.learner.trainable(self.y, self._weights(i))]
-        ledger = self.run.ws.problem.ledger
+        numbers, ledger = self._trainable, self.run.ws.problem.ledger
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
                 self._solve_full(C)
@@ -192,7 +191,7 @@ class _Column:
             yield from solved
         self._previous = C
 
-    def values(self, solution: Solution, fold: Fold, rows: Rows) -> Array:
+    def values(self, solution: Solution, rows: Rows) -> Array:
         """Values of some rows of the full data."""
         if self.identity is None and len(self.members) == self.run.ws.n:
             return solution.u[rows] + solution.b
@@ -205,6 +204,12 @@ class _Column:
         else:
             K = self.run.ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64)
         return np.asarray(K @ solution.beta[support] + solution.b)
+
+    @cached_property
+    def _trainable(self) -> list[int]:
+        """The splits that can be trained on, whatever the penalty."""
+        splits = range(len(self.run.ws.problem.folds))
+        return [i for i in splits if self.run.learner.trainable(self.y, self._weights(i))]
 
     def _weights(self, number: int) -> Array:
         """How often and how much each row counts in a split."""
