@@ -151,11 +151,20 @@ def test_bad_parameters_are_errors_before_any_work(two_classes, grid):
         KernelSearchCV(SVR(), {"epsilon": [-1.0]}).fit(two_classes[0], np.arange(float(len(two_classes[1]))))
 
 
-def test_the_series_is_refused(two_classes):
-    with pytest.raises(ValueError, match="influence-function"):
-        KernelSearchCV(SVC(), GRID, criterion="bif").fit(*two_classes)
-    with pytest.raises(ValueError, match="influence-function"):
-        cross_val_decision(SVC(), *two_classes, method="bif")
+@pytest.mark.parametrize("model", [SVC(), L2SVC(gamma=0.1)])
+def test_the_series_is_labelled_approximate(two_classes, model):
+    X, y = two_classes
+    search = KernelSearchCV(model, {"C": [0.1, 1.0]}, criterion=criteria.BIF(order=np.inf), cv=5, scoring="roc_auc")
+    search.fit(X, y)
+    assert set(search.cv_results_["exactness"]) == {"approximate"}
+    values = cross_val_decision(search.best_estimator_, X, y, method="bif", order=np.inf, cv=5)
+    np.testing.assert_allclose(search.oof_decision_, values, atol=1e-9)
+
+
+def test_smoothing_wider_than_the_tube_is_refused(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match="epsilon"):
+        cross_val_decision(SVR(epsilon=0.1), X, np.arange(float(len(y))), method="bif", h=0.2)
 
 
 @pytest.mark.parametrize(("shape", "break_ties"), [("ovr", False), ("ovr", True), ("ovo", False)])  # all that SVC takes

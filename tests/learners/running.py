@@ -3,6 +3,7 @@
 import numpy as np
 
 from onefit.core import Folds, Problem, Targets, Workspace
+from onefit.core.machine import Series
 from onefit.kernels import Precomputed
 from onefit.learners.square import SquareLoss
 
@@ -14,9 +15,11 @@ def workspace(X, splits, kernel):
     return Workspace(Problem(X, Folds.from_splits(splits, len(X))), kernel.bound(X.shape[1]))
 
 
-def heldout(ws, Y, ridges, *, weights=None, bias=False, **options):
-    """Out-of-fold values; ``weights`` may be a list with one array per split."""
+def heldout(ws, Y, ridges, *, weights=None, bias=False, order=None, **options):
+    """Out-of-fold values; ``weights`` may be a list with one array per split; ``order`` is that of a series."""
     weights = tuple(weights) if isinstance(weights, list) else weights
+    if order is not None:
+        options["series"] = Series(order)
     return SquareLoss(bias).heldout(ws, Targets(Y, weights), np.asarray(ridges, dtype=float), **options)
 
 

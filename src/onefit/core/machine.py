@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,27 @@ Array = NDArray[np.float64]
 
 OnTrain = Callable[[int, NDArray[np.intp], Array], None]
 """Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The influence-function series that held-out values are approximated by: its order, which may be infinite.
+
+    Losses with kinks are smoothed over ``h`` on both sides of them (None: the loss's own default). The series starts
+    from the minimiser of the smoothed loss ("smoothed"), or from that of the loss itself ("plug-in").
+    """
+
+    order: float = 5
+    h: float | None = None
+    start: str = "smoothed"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.order, Real) or not self.order >= 1 or self.order not in (np.inf, self.order // 1):
+            raise ValueError(f"order must be a positive whole number or infinity, got {self.order!r}.")
+        if self.h is not None and not (isinstance(self.h, Real) and 0 < self.h < np.inf):
+            raise ValueError(f"h must be a positive number or None, got {self.h!r}.")
+        if self.start not in ("smoothed", "plug-in"):
+            raise ValueError(f'start must be "smoothed" or "plug-in", got {self.start!r}.')
 
 
 @dataclass
@@ -45,10 +67,6 @@ class Learner(Protocol):
     def name(self) -> str:
         """What the machine is called."""
 
-    @property
-    def series(self) -> bool:
-        """Whether there is an influence-function series of finite order."""
-
     def squares(self, columns: int) -> int:
         """n x n arrays of doubles that it needs at once besides base matrices, for so many columns of targets."""
 
@@ -63,11 +81,11 @@ class Learner(Protocol):
         penalties: Array,
         *,
         scale_penalty: bool = False,
-        order: float = np.inf,
+        series: Series | None = None,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
     ) -> HeldOut:
-        """Out-of-fold values for every penalty and split.
+        """Out-of-fold values for every penalty and split: exact, or by a series.
 
         ``resolve_small`` asks for the digits, signs and ranks of values below the rounding of the targets.
         """

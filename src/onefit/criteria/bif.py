@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.machine import Series
 from .base import Criterion
 from .held_out import held_out_loss
 
@@ -23,6 +24,8 @@ class BIF(Criterion):
     """
 
     order: float = 5
+    h: float | None = None
+    start: str = "smoothed"
     scale_penalty: bool = False
     aggregate: str = "points"
 
@@ -31,11 +34,15 @@ class BIF(Criterion):
     greater_is_better = False
 
     def __post_init__(self) -> None:
-        if not self.order >= 1 or (self.order != float("inf") and int(self.order) != self.order):
-            raise ValueError(f"order must be a positive whole number or infinity, got {self.order!r}.")
+        assert self.series  # which checks its parameters
+
+    @property
+    def series(self) -> Series:  # type: ignore[override]
+        """What is asked of the learner."""
+        return Series(self.order, self.h, self.start)
 
     def __call__(self, K: Any, y: Any, estimator: Any, cv: Any = None) -> float:
         """The mean loss on held-out rows."""
         return held_out_loss(
-            K, y, estimator, cv, order=self.order, scale_penalty=self.scale_penalty, aggregate=self.aggregate
+            K, y, estimator, cv, series=self.series, scale_penalty=self.scale_penalty, aggregate=self.aggregate
         )

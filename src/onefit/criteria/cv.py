@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .base import Criterion
 from .held_out import held_out_loss
 
@@ -33,13 +31,8 @@ class CV(Criterion):
     reads = ("heldout",)
     greater_is_better = False
 
-    @property
-    def order(self) -> float:  # type: ignore[override]
-        """Exact is the series summed to infinity."""
-        return np.inf
-
     def __call__(self, K: Any, y: Any, estimator: Any, cv: Any = None) -> float:
         """The mean loss on held-out rows."""
         return held_out_loss(
-            K, y, estimator, cv, order=np.inf, scale_penalty=self.scale_penalty, aggregate=self.aggregate
+            K, y, estimator, cv, series=None, scale_penalty=self.scale_penalty, aggregate=self.aggregate
         )

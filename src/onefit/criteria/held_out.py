@@ -10,12 +10,13 @@ from sklearn.model_selection import check_cv
 
 from ..core import Folds, Problem, Targets, Workspace
 from ..core.coding import code_targets, row_weights
+from ..core.machine import Series
 from ..core.registry import read_machine
 from ..kernels import Precomputed
 
 
 def held_out_loss(
-    K: Any, y: Any, estimator: Any, cv: Any, *, order: float, scale_penalty: bool, aggregate: str
+    K: Any, y: Any, estimator: Any, cv: Any, *, series: Series | None, scale_penalty: bool, aggregate: str
 ) -> float:
     """Mean loss on held-out rows: squared error in regression, share of wrong labels in classification.
 
@@ -39,9 +40,7 @@ def held_out_loss(
     weights = row_weights(machine.class_weight, coded, folds, None, shared=False)
     ws = Workspace(Problem(K, folds), machine.kernel)
     penalties = np.unique(machine.penalties)
-    if np.isfinite(order) and not machine.learner.series:
-        raise ValueError(f"{machine.learner.name} has no influence-function series yet.")
-    held = machine.learner.heldout(ws, Targets(coded.Y, weights), penalties, order=order, scale_penalty=scale_penalty)
+    held = machine.learner.heldout(ws, Targets(coded.Y, weights), penalties, series=series, scale_penalty=scale_penalty)
     if held.failed.any():
         raise ValueError(f"No held-out values of {estimator}: {held.reason}.")
     chosen = np.broadcast_to(np.searchsorted(penalties, machine.penalties), (coded.Y.shape[1],))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 
 import numpy as np
@@ -13,9 +12,10 @@ from sklearn.utils import indexable
 
 from ..core import Folds
 from ..core.coding import Coding
+from ..core.machine import Series
 from ..search.run import check_memory, run_tasks
 from .oof import assemble
-from .preparation import Preparation, RetrainingWarning, refuse_series
+from .preparation import Preparation, RetrainingWarning
 from .retrain import retrained_decisions
 from .routing import routing_enabled
 
@@ -30,6 +30,7 @@ def cross_val_decision(
     sample_weight=None,
     method="exact",
     order=5,
+    h=None,
     scale_penalty=False,
     preprocessing="per_fold",
     n_jobs=None,
@@ -46,10 +47,13 @@ def cross_val_decision(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting.
     method : {"exact", "bif", "retrain"}, default="exact"
-        From the full-data solution, by the influence-function series of the given ``order`` (least squares only), or
-        by really retraining.
+        From the full-data solution; approximated by the influence-function series of the given ``order``; or by
+        really retraining.
     order : int or np.inf, default=5
         Order of the series.
+    h : float, default=None
+        Over how much on both sides of its kinks the series smooths the loss of SVC (None: 0.01) and SVR (None: a
+        hundredth of ``epsilon``).
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
@@ -78,29 +82,27 @@ def cross_val_decision(
         raise ValueError(f'method must be "exact", "bif" or "retrain", got {method!r}.')
     if preprocessing not in ("per_fold", "shared"):
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {preprocessing!r}.')
-    if not isinstance(order, numbers.Real) or not order >= 1 or (order != np.inf and int(order) != order):
-        raise ValueError(f"order must be a positive whole number or infinity, got {order!r}.")
+    series = Series(order, h)
     X, y = indexable(X, y)
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
     folds = Folds.from_splits(splitter.split(X, y, groups), X.shape[0] if hasattr(X, "shape") else len(X))
     fit_params = {} if sample_weight is None else {_weight_name(estimator): sample_weight}
     parts, coding, present = decisions(
         estimator, X, y, folds, fit_params, preprocessing=preprocessing, scale_penalty=scale_penalty,
-        order=order if method == "bif" else np.inf, retrain=method == "retrain",
+        series=series if method == "bif" else None, retrain=method == "retrain",
     )  # fmt: skip
     return assemble(parts, folds, coding, present)
 
 
-def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalty, order, retrain=False):
+def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalty, series, retrain=False):
     """(values of each split, their coding, the classes each split trains on), retrained where need be."""
     preparation = Preparation(estimator, X, y, folds, fit_params, preprocessing)
     if not retrain:
         plan = preparation.plan([{}])
         reason = plan.retrain.get(0)
         if reason is None:
-            refuse_series(plan, order)
             check_memory(plan.tasks, 1, None)
-            settings = preparation.settings(order=order, scale_penalty=scale_penalty, raise_errors=True)
+            settings = preparation.settings(series=series, scale_penalty=scale_penalty, raise_errors=True)
             _refuse_single_class(settings.present)
             ((_, (row,)),) = run_tasks(plan.tasks, settings)
             reason = row.retrain

@@ -237,7 +237,7 @@ class KernelSearchCV(GridSearchCV):
             try:
                 parts, coding, present = decisions(
                     model, run.X, run.y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
-                    scale_penalty=run.scale_penalty, order=run.criterion.order,
+                    scale_penalty=run.scale_penalty, series=run.criterion.series,
                     retrain=row.exactness == Exactness.RETRAINED,
                 )  # fmt: skip
             except Exception:  # an extra must not cost a finished search: not every estimator has such values

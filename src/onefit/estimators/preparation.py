@@ -168,17 +168,6 @@ def _hashable(value):
     return type(value).__name__, value
 
 
-def refuse_series(plan: Plan, order: float) -> None:
-    """An influence-function series of finite order is not there for every learner."""
-    for task in plan.tasks:
-        for path in task.paths:
-            if order != float("inf") and not path.learner.series:
-                raise ValueError(
-                    f"{path.learner.name} has no influence-function series yet: use exact cross-validation "
-                    '(criterion="cv", method="exact"), or a least squares machine.'
-                )
-
-
 class RetrainingWarning(UserWarning):
     """The fast path could not serve some candidates."""
 

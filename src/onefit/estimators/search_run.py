@@ -13,7 +13,7 @@ from ..search.evaluate import Row
 from ..search.results import build_table
 from ..search.run import check_memory, order_tasks, run_tasks
 from ..search.scoring import NeedsRetrainingError
-from .preparation import Preparation, refuse_series, warn_retraining
+from .preparation import Preparation, warn_retraining
 from .retrain import retrain_row
 
 
@@ -37,7 +37,6 @@ class SearchRun:
         """Fill ``rows``, kernel by kernel, then what has to be retrained."""
         search = self.search
         self.plan = self.preparation.plan(self.candidates)
-        refuse_series(self.plan, self.criterion.order)
         tasks = order_tasks(self.plan.tasks)
         check_memory(tasks, search.n_jobs, search.memory_budget)
         self._refuse_scaled_retraining(self.plan.retrain)
@@ -56,7 +55,7 @@ class SearchRun:
         search = self.search
         self.settings = self.preparation.settings(
             self.scoring,
-            order=self.criterion.order,
+            series=self.criterion.series,
             scale_penalty=self.scale_penalty,
             single=search.gram_dtype == "float32",
             return_train_score=search.return_train_score,

@@ -15,7 +15,7 @@ def solve_diagonal(dual: Dual, diagonal: float) -> tuple[Array, float]:
     """(coefficients, bias) for ``K = diagonal I``. Cost: O(n log n)."""
     if not dual.bias:
         return _coefficients(dual, diagonal, 0.0), 0.0
-    b = _bias(dual, diagonal)
+    b = diagonal_bias(dual, diagonal)
     return _coefficients(dual, diagonal, b), b
 
 
@@ -25,7 +25,7 @@ def _coefficients(dual: Dual, diagonal: float, b: float) -> Array:
     return np.clip(soft / (diagonal + dual.ridge), dual.lower, dual.upper)
 
 
-def _bias(dual: Dual, diagonal: float) -> float:
+def diagonal_bias(dual: Dual, diagonal: float) -> float:
     """The root of the sum; the middle of its interval where the sum is zero on one, as in LIBSVM."""
     bend, used = diagonal + dual.ridge, dual.lower < dual.upper
     corners = [(1, dual.upper), (-1, dual.lower)]  # beta_i reaches a bound at t - sign eps - bend bound

@@ -65,6 +65,12 @@ class Dual:
         return float(total.sum())
 
 
+def smoothing_ridge(C: float, weights: Array, h: float) -> Array:
+    """The ridge of a loss with slopes up to ``C weights`` whose kinks are smoothed over h on both sides."""
+    used = weights > 0
+    return np.where(used, 2.0 * h / (C * np.where(used, weights, 1.0)), 1.0)
+
+
 @dataclass(frozen=True)
 class Solution:
     """Coefficients, ``u = K beta``, bias, the largest violation of optimality, whether it is tolerable, rounds made."""

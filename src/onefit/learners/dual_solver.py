@@ -85,7 +85,7 @@ class DualSolver:
         u = product(self.K, beta) if u is None else u.copy()
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
         tolerance = self.tolerance_of(dual)
-        jitter = self._jitter(dual)
+        jitter = self._jitter(dual.bias)
         start = beta.copy()
         for attempt in range(ATTEMPTS if self.max_rounds is None else 1):
             if attempt or not warm:
@@ -95,7 +95,7 @@ class DualSolver:
             self._leap(parts, dual, state)
             rounding = ROUNDING * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
             b, violation, rounds, done = active_set(
-                *parts, self._constant(dual), state.jitter, beta, u, state.F, state.m, state.side, self._U,
+                *parts, self._constant(dual.bias), state.jitter, beta, u, state.F, state.m, state.side, self._U,
                 state.settled, max(tolerance, rounding), self.max_rounds or ROUNDS,
             )  # fmt: skip
             seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
@@ -124,7 +124,7 @@ class DualSolver:
         free = np.flatnonzero(dual.free(beta))
         place = np.full(len(beta), -1)
         place[free] = np.arange(len(free))
-        constant, ridge = self._constant(dual), dual.ridge + self._jitter(dual)
+        constant, ridge = self._constant(dual.bias), dual.ridge + self._jitter(dual.bias)
 
         def take(rows: Rows, columns: Rows) -> Array:
             block = self.K[np.ix_(free[rows], free[columns])].astype(np.float64, copy=False)
@@ -139,14 +139,17 @@ class DualSolver:
 
     def inverse(self, dual: Dual, beta: Array) -> SharedInverse:
         """The inverse on the free coefficients of ``beta``. Cost: O(m³), m² doubles."""
-        free = np.flatnonzero(dual.free(beta))
-        return SharedInverse(self.K, dual.ridge, free, self._constant(dual), self._jitter(dual))
+        return self.inverse_of(dual.ridge, np.flatnonzero(dual.free(beta)), dual.bias)
 
-    def _constant(self, dual: Dual) -> float:
-        return self.magnitude if dual.bias else 0.0
+    def inverse_of(self, ridge: Array, rows: Rows, bias: bool) -> SharedInverse:
+        """The inverse of ``K + diag(ridge)``, with a bias plus a constant, on some rows."""
+        return SharedInverse(self.K, ridge, rows, self._constant(bias), self._jitter(bias))
 
-    def _jitter(self, dual: Dual) -> float:
-        rounding = len(self.K) * EPS * (self.magnitude + self._constant(dual))
+    def _constant(self, bias: bool) -> float:
+        return self.magnitude if bias else 0.0
+
+    def _jitter(self, bias: bool) -> float:
+        rounding = len(self.K) * EPS * (self.magnitude + self._constant(bias))
         return max(self.noise, rounding, float(np.finfo(np.float64).tiny))
 
     def _workspace(self) -> Array:
@@ -171,7 +174,7 @@ class DualSolver:
 
         U = self._workspace()
         while True:
-            gather(self.K, state.F, state.m, self._constant(dual), dual.ridge + state.jitter, U)
+            gather(self.K, state.F, state.m, self._constant(dual.bias), dual.ridge + state.jitter, U)
             if cholesky_in_place(U, state.m):
                 return
             state.jitter *= 100

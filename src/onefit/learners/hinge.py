@@ -5,11 +5,12 @@ r"""Support vector classification: the hinge loss.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .dual import Array, Dual
+from .dual import Array, Dual, smoothing_ridge
 from .support_vector import Rows, SupportVectorLearner
 
 
@@ -33,3 +34,17 @@ class Hinge(TwoClassLearner):
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         box = C * weights * y
         return Dual(y, np.minimum(box, 0.0), np.maximum(box, 0.0), np.zeros(len(y)), 0.0, self.bias)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        r"""A quadratic for :math:`|1 - y f| \le h`: targets ``(1 + h) y``, and a ridge."""
+        plain = self.dual(y, C, weights)
+        return replace(plain, target=(1.0 + h) * y, ridge=smoothing_ridge(C, weights, h))
+
+    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
+        lacking = 1.0 - y * f
+        curved = np.abs(lacking) <= h
+        first = np.where(curved, (h + lacking) / (2 * h), lacking > h)
+        return -y * first, np.where(curved, 1.0 / (2 * h), 0.0)
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        return 0.01 if h is None else h

@@ -92,6 +92,9 @@ class SharedInverse:
             self.products = np.vstack([self.products, columns @ self.P])
 
     def _block(self, rows: Rows, columns: Rows) -> Array:
-        block = self.K[np.ix_(rows, columns)].astype(np.float64, copy=False)
+        if len(rows) == len(columns) == len(self.K):  # then they are all rows, in their order
+            block = self.K.astype(np.float64)
+        else:
+            block = self.K[np.ix_(rows, columns)].astype(np.float64, copy=False)
         block += self.constant
         return block

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Fold, Targets, Workspace
-from ..core.machine import HeldOut, OnTrain
+from ..core.machine import HeldOut, OnTrain, Series
 from ..linalg import heldout
 from ..linalg.cost import cheapest_route
 from ..linalg.factor import Factor, harmless, rounding, singular
@@ -35,7 +35,6 @@ class SquareLoss:
 
     bias: bool = False
     name = "least squares"
-    series = True
     several_outputs = True
 
     def squares(self, columns: int) -> int:
@@ -49,13 +48,13 @@ class SquareLoss:
         penalties: Array,
         *,
         scale_penalty: bool = False,
-        order: float = np.inf,
+        series: Series | None = None,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
     ) -> HeldOut:
         """Out-of-fold values for every ridge and split.
 
-        ``order`` of the influence-function series; infinity is exact. ``scale_penalty`` multiplies the
+        The influence-function ``series`` of infinite order is exact. ``scale_penalty`` multiplies the
         ridge by the share of rows that a split trains on (a penalty on the mean loss). ``resolve_small=False``
         replaces values that are below the rounding of the targets by what a machine without neighbours predicts.
 
@@ -63,7 +62,7 @@ class SquareLoss:
         leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one.
         """
         ridges, problem, folds = penalties, ws.problem, ws.problem.folds
-        series = np.isfinite(order)
+        order = np.inf if series is None else series.order
         route = "per_fold"
         if folds.removable and targets.shared:
             route = cheapest_route(
@@ -73,7 +72,7 @@ class SquareLoss:
                 leave_one_out=folds.leave_one_out,
                 positive=ws.kernel.positive and bool((ridges > 0).all()),
             )
-            if series:
+            if np.isfinite(order):
                 route = "spectrum"
         with problem.ledger.record("heldout"):
             if route == "per_fold":

@@ -5,6 +5,7 @@ r"""The L2-SVM: the squared hinge loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,3 +26,14 @@ class SquaredHinge(TwoClassLearner):
         lower = np.where(used & (y < 0), -np.inf, 0.0)
         upper = np.where(used & (y > 0), np.inf, 0.0)
         return Dual(y, lower, upper, ridge, 0.0, self.bias, moving=False)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        """It has no kinks."""
+        return self.dual(y, C, weights)
+
+    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
+        curved = y * f < 1
+        return np.where(curved, 2.0 * (f - y), 0.0), np.where(curved, 2.0, 0.0)
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        return 0.0

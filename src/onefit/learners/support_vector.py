@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Targets, Workspace
-from ..core.machine import HeldOut, NotUnderstoodError, OnTrain
+from ..core.machine import HeldOut, NotUnderstoodError, OnTrain, Series
 from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
@@ -37,7 +37,6 @@ class SupportVectorLearner(ABC):
     """A loss whose dual is the problem of ``learners.dual``."""
 
     bias: bool = True
-    series = False
     several_outputs = False
 
     @property
@@ -48,6 +47,18 @@ class SupportVectorLearner(ABC):
     @abstractmethod
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         """The dual problem of targets y with penalty ``C weights``; rows of weight zero are left out."""
+
+    @abstractmethod
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        """The same for the loss smoothed over h on both sides of its kinks: the ridge is one over its curvature."""
+
+    @abstractmethod
+    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
+        """First and second derivative of the smoothed loss of each row."""
+
+    @abstractmethod
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        """``h``, or the default; ``scale`` tells the size of the residuals of the machine itself."""
 
     @abstractmethod
     def rows(self, y: Array) -> Rows:
@@ -68,7 +79,7 @@ class SupportVectorLearner(ABC):
         penalties: Array,
         *,
         scale_penalty: bool = False,
-        order: float = np.inf,
+        series: Series | None = None,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
     ) -> HeldOut:
@@ -77,15 +88,16 @@ class SupportVectorLearner(ABC):
         ``error`` is the radius of the ball around the solution that its duality gap proves, times the norm of the
         longest row: a bound of the held-out values' error but for that of the bias.
         """
-        if np.isfinite(order):
-            raise ValueError(f"{self.name} has no influence-function series.")
-        run = _Run(self, ws, targets, penalties, scale_penalty, on_train)
+        from .bouligand import SeriesRun
+
+        options = (self, ws, targets, penalties, scale_penalty, on_train)
+        run = Run(*options) if series is None else SeriesRun(*options, series)
         with ws.problem.ledger.record("heldout"):
             return run.all_columns()
 
 
 @dataclass
-class _Run:
+class Run:
     """One pass over the penalties for every column of the targets."""
 
     learner: SupportVectorLearner
@@ -101,7 +113,7 @@ class _Run:
         self.train = None
         if self.on_train is not None:
             self.train = [np.full((L, len(fold.train), c), np.nan) for fold in folds]
-        self.error, self.failed = np.zeros(L), np.zeros(L, dtype=bool)
+        self.error, self.failed, self.exact = np.zeros(L), np.zeros(L, dtype=bool), not self.ws.single
         for column in range(c):
             self._column(column)
         if self.on_train is not None and self.train is not None:
@@ -111,13 +123,13 @@ class _Run:
         if folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in folds])
             test = [np.concatenate([test[i] for i in order], axis=1)]
-        return HeldOut(test, self.error, self.failed, exact=not self.ws.single, reason="the solver did not converge")
+        return HeldOut(test, self.error, self.failed, exact=self.exact, reason="the solver did not converge")
 
     def _column(self, column: int) -> None:
         """Solve one column along the path; once no bound is felt, a larger C changes nothing."""
         y = np.ascontiguousarray(self.targets.Y[:, column])
         rows = self.learner.rows(y)
-        problem = _Column(self, y[rows], rows, column)
+        problem = Column(self, y[rows], rows, column)
         for k, C in enumerate(self.penalties):
             felt = False
             for number, solution, dual in problem.solve(float(C)):
@@ -127,7 +139,7 @@ class _Run:
                 self._repeat(k, column)
                 return
 
-    def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: _Column) -> None:
+    def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: Column) -> None:
         fold = self.ws.problem.folds.folds[number]
         self.values[number][k, :, column] = problem.values(solution, fold.test)
         self.failed[k] |= not solution.converged
@@ -147,14 +159,14 @@ class _Run:
 
 
 @dataclass
-class _Column:
+class Column:
     """One column of the targets: its rows, its part of K, and the starts that the path leaves behind."""
 
-    run: _Run
+    run: Run
     y: Array
     members: Rows
     number: int = 0
-    _solver: DualSolver | None = None
+    solver: DualSolver | None = None
     _full: Solution | None = None
     _full_dual: Dual = field(init=False)
     _previous: float = 0.0
@@ -174,15 +186,15 @@ class _Column:
         noise = 0.0 if ws.kernel.positive else indefiniteness(K)
         if noise == np.inf:
             raise NotUnderstoodError(f"{ws.kernel} is not positive semi-definite on these data")
-        self._solver = DualSolver(K, noise)
-        self.magnitude = self._solver.magnitude
+        self.solver = DualSolver(K, noise)
+        self.magnitude = self.solver.magnitude
 
     def solve(self, C: float) -> Iterator[tuple[int, Solution, Dual]]:
         """(split, solution, its problem) of every split that can be trained on."""
-        numbers, ledger = self._trainable, self.run.ws.problem.ledger
+        numbers, ledger = self.trainable, self.run.ws.problem.ledger
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
-                self._solve_full(C)
+                self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C)
         for first in range(0, len(numbers), CHUNK):
             chunk = numbers[first : first + CHUNK]
             start = time.perf_counter()
@@ -195,23 +207,27 @@ class _Column:
         """Values of some rows of the full data."""
         if self.identity is None and len(self.members) == self.run.ws.n:
             return solution.u[rows] + solution.b
-        support = np.flatnonzero(solution.beta)
+        return self.combination(solution.beta, solution.b, rows)
+
+    def combination(self, beta: Array, b: float, rows: Rows) -> Array:
+        """``K beta + b`` at some rows of the full data."""
+        support = np.flatnonzero(beta)
         if self.identity is not None:
-            rest = self.identity[1] * float(np.abs(solution.beta).sum())
-            if rest < np.finfo(np.float64).eps * abs(solution.b) and not np.isin(rows, self.members[support]).any():
-                return np.full(len(rows), solution.b)
+            rest = self.identity[1] * float(np.abs(beta).sum())
+            if rest < np.finfo(np.float64).eps * abs(b) and not np.isin(rows, self.members[support]).any():
+                return np.full(len(rows), b)
             K = self.run.ws.problem.gram(self.run.ws.kernel, rows, self.members[support])
         else:
             K = self.run.ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64)
-        return np.asarray(K @ solution.beta[support] + solution.b)
+        return np.asarray(K @ beta[support] + b)
 
     @cached_property
-    def _trainable(self) -> list[int]:
+    def trainable(self) -> list[int]:
         """The splits that can be trained on, whatever the penalty."""
         splits = range(len(self.run.ws.problem.folds))
-        return [i for i in splits if self.run.learner.trainable(self.y, self._weights(i))]
+        return [i for i in splits if self.run.learner.trainable(self.y, self.weights(i))]
 
-    def _weights(self, number: int) -> Array:
+    def weights(self, number: int) -> Array:
         """How often and how much each row counts in a split."""
         ws = self.run.ws
         fold = ws.problem.folds.folds[number]
@@ -223,49 +239,65 @@ class _Column:
         given = self.run.targets.fold_weights(number)
         return (counts if given is None else counts * given)[self.members]
 
-    def _dual(self, number: int, C: float) -> Dual:
+    def growth(self, number: int) -> float:
+        """What C is multiplied by in a split, where the penalty follows the number of training rows."""
         ws = self.run.ws
-        if self.run.scale_penalty:
-            C *= (ws.problem.total or ws.n) / len(ws.problem.folds.folds[number].train)
-        return self.run.learner.dual(self.y, C, self._weights(number))
+        total = ws.problem.total or ws.n
+        return total / len(ws.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
 
-    def _solve_full(self, C: float) -> None:
-        """The full data, where every row counts as it does on average over the splits that train on it."""
-        n = self.run.ws.n
+    def dual(self, number: int, C: float) -> Dual:
+        """The problem of a split."""
+        return self.run.learner.dual(self.y, C * self.growth(number), self.weights(number))
+
+    @cached_property
+    def full_weights(self) -> Array:
+        """How much each row counts in the full data: as it does on average over the splits that train on it."""
         weights = self.run.targets.weights
         if isinstance(weights, tuple):
             weights = np.sum(weights, axis=0) / np.maximum(np.sum([w > 0 for w in weights], axis=0), 1)
-        weights = np.ones(n) if weights is None else weights
-        dual = self.run.learner.dual(self.y, C, weights[self.members])
-        assert self._solver is not None
+        return (np.ones(self.run.ws.n) if weights is None else weights)[self.members]
+
+    def solve_full(self, dual: Dual, C: float) -> Solution:
+        """The solution of a problem on all rows, along a path of penalties."""
+        if self.identity is not None:
+            return _diagonal_solution(dual, self.identity[0])
+        with self.run.ws.problem.ledger.record("full solution"):
+            solution = self._solve_full(dual, C)
+        self._previous = C
+        return solution
+
+    def _solve_full(self, dual: Dual, C: float) -> Solution:
+        """The problem of all rows, from its solution at the last penalty."""
+        assert self.solver is not None
         starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
         solution = None
         if self._full is not None:
             start = _at_bounds(self._full.beta, self._full_dual, dual)
             (solution,) = self._together([dual], start[:, None], shared=False)
         if solution is None and key in starts:  # from another epsilon, or other weights
-            solution = self._solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
+            solution = self.solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
         if solution is None:
-            solution = self._solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
+            solution = self.solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
         self._full, self._full_dual, starts[key] = solution, dual, solution.beta
+        return solution
 
     def _together(self, duals: list[Dual], starts: Array, shared: bool) -> list[Solution | None]:
         """Solutions of several problems at once, None where that fails or does not pay."""
-        assert self._solver is not None
+        assert self.solver is not None
         found: list[Solution | None] = [None] * len(duals)
         n_free = int(duals[0].free(starts[:, 0]).sum())
         if n_free < max(200, len(self.y) // 8):
             return found
-        tolerance = self._solver.tolerance_of(duals[0])
+        tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow:
-            quick = by_gradients(self._solver.K, duals, starts, tolerance)
+            quick = by_gradients(self.solver.K, duals, starts, tolerance)
             self._slow = quick is None  # then larger penalties are slower still
             found = quick or found
         left = [k for k, solution in enumerate(found) if solution is None]
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
-            inverse = self._solver.inverse(was, full.beta)
+            inverse = self.solver.inverse(was, full.beta)
             solutions = by_inverse(inverse, [duals[k] for k in left], starts[:, left], tolerance)
             for k, solution in zip(left, solutions):
                 found[k] = solution
@@ -291,9 +323,9 @@ class _Column:
     def _solve_from_full(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
         """Each split from the full solution: coefficients at a bound stay there, those of left-out rows vanish."""
         assert self._full is not None
-        assert self._solver is not None
+        assert self.solver is not None
         full, was = self._full, self._full_dual
-        duals = [self._dual(number, C) for number in numbers]
+        duals = [self.dual(number, C) for number in numbers]
         starts = np.column_stack([_at_bounds(full.beta, was, dual) for dual in duals])
         found = self._together(duals, starts, shared=True)
         left = [k for k, solution in enumerate(found) if solution is None]
@@ -302,35 +334,39 @@ class _Column:
                 yield numbers[k], solution, duals[k]
         if not left:
             return
-        images = product(self._solver.K, starts[:, left])
+        images = product(self.solver.K, starts[:, left])
         for j, (k, order) in enumerate(zip(left, self._factors([duals[k] for k in left]))):
             start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, j])
-            yield numbers[k], self._solver.solve(duals[k], start, image, order=order), duals[k]
+            yield numbers[k], self.solver.solve(duals[k], start, image, order=order), duals[k]
 
     def _factors(self, duals: list[Dual]) -> Iterable[Rows | None]:
         """Factors of the splits' starts from one factorisation, where splits leave out different rows and no more."""
         assert self._full is not None
-        assert self._solver is not None
+        assert self.solver is not None
         full, was = self._full, self._full_dual
         free = was.free(full.beta)
         blocks = [np.flatnonzero(free & (dual.lower == dual.upper)) for dual in duals]
         together = np.concatenate(blocks)
         if len(duals) < 3 or free.sum() < 200 or not self._alike(duals) or len(np.unique(together)) < len(together):
             return repeat(None)
-        return self._solver.leave_out(was, full.beta, blocks)
+        return self.solver.leave_out(was, full.beta, blocks)
 
     def _solve_apart(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
         """A split by itself, from its solution at the last penalty, or in closed form if K is diagonal."""
         for number in numbers:
-            dual = self._dual(number, C)
+            dual = self.dual(number, C)
             if self.identity is not None:
-                beta, b = solve_diagonal(dual, self.identity[0])
-                solution = Solution(beta, self.identity[0] * beta, b, 0.0, True)
+                solution = _diagonal_solution(dual, self.identity[0])
             else:
-                assert self._solver is not None
+                assert self.solver is not None
                 start = self._scaled(self._alone.get(number), C, dual)
-                solution = self._alone[number] = self._solver.solve(dual, *start, warm=False)
+                solution = self._alone[number] = self.solver.solve(dual, *start, warm=False)
             yield number, solution, dual
+
+
+def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:
+    beta, b = solve_diagonal(dual, diagonal)
+    return Solution(beta, diagonal * beta, b, 0.0, True)
 
 
 def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:

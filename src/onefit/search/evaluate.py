@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import Exactness, Folds, Ledger, Targets, Workspace
 from ..core.coding import CodedTargets
-from ..core.machine import HeldOut, Learner, NotUnderstoodError
+from ..core.machine import HeldOut, Learner, NotUnderstoodError, Series
 from ..kernels import Kernel
 from ..kernels.gamma import variance_of
 from .scoring import NeedsRetrainingError, Scoring, Tested
@@ -66,7 +66,7 @@ class Settings:
     folds: Folds
     scoring: Scoring | None
     present: list[np.ndarray | None]  # classes that each fold trains on
-    order: float = np.inf
+    series: Series | None = None
     scale_penalty: bool = False
     single: bool = False  # Gram matrices of support vector machines in single precision
     return_train_score: bool = False
@@ -204,7 +204,7 @@ def _heldout(spaces, path, penalties, settings, train) -> HeldOut:
     """Out-of-fold values over all views: what the learner says of each, put together."""
     options = {
         "scale_penalty": settings.scale_penalty,
-        "order": settings.order,
+        "series": settings.series,
         "resolve_small": settings.scoring is None or not settings.scoring.averages_errors,
     }
     if spaces.shared is not None:

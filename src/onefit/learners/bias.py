@@ -1,0 +1,50 @@
+r"""The best bias for given coefficients.
+
+With ``u = K beta`` fixed, the primal problem is convex in the bias alone. Its slope is
+:math:`-\sum_i \beta_i(b)`, where :math:`\beta_i(b)`, the coefficient that row i would answer b with, falls from the
+upper to the lower bound: at once at a kink of its loss, or along a line if the loss is curved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .diagonal import diagonal_bias
+from .dual import Array, Dual
+
+
+def best_bias(dual: Dual, u: Array) -> tuple[float, float]:
+    """The interval of optimal biases; a point if the losses are curved. Cost: O(n log n)."""
+    used = dual.lower < dual.upper
+    if dual.ridge[used].any():
+        b = diagonal_bias(replace(dual, target=dual.target - u), 0.0)
+        return b, b
+    places, drops = kinks(dual)
+    lo, hi = crossing((places - np.tile(u, len(places) // len(u)))[None], drops, float(dual.upper.sum()))
+    return float(lo[0]), float(hi[0])
+
+
+def kinks(dual: Dual) -> tuple[Array, Array]:
+    """(targets less tube, one after the other; by how much coefficients fall there): one or two for each row."""
+    if dual.epsilon == 0:
+        return dual.target, dual.upper - dual.lower
+    places = np.concatenate([dual.target - dual.epsilon, dual.target + dual.epsilon])
+    return places, np.concatenate([dual.upper, -dual.lower])
+
+
+def crossing(places: Array, drops: Array, total: float) -> tuple[Array, Array]:
+    """Where a sum that starts at ``total`` and falls by ``drops`` at ``places`` (rows, kinks) crosses zero.
+
+    Cost: O(k log k) for k kinks.
+    """
+    order = np.argsort(places, axis=1)
+    fallen = np.cumsum(drops[order], axis=1)
+    rounding = 8 * np.finfo(np.float64).eps * len(drops) * total
+    rows = np.arange(len(places))
+    last = places.shape[1] - 1
+    # the first kink at which the sum is not positive any more, and the first at which it is negative
+    first = np.minimum((fallen < total - rounding).sum(axis=1), last)
+    second = np.minimum((fallen <= total + rounding).sum(axis=1), last)
+    return places[rows, order[rows, first]], places[rows, order[rows, second]]
