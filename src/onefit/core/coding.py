@@ -102,6 +102,35 @@ class PairCoding(Coding):
             votes[..., i] += ~chosen[..., k]
         return np.asarray(classes[votes.argmax(axis=-1)])
 
+    def vote_bounds(self, lower: Array, upper: Array, present: NDArray[Any] | None = None) -> tuple[Any, Any]:
+        """(fewest, most) votes (…, l, k) of the present classes for values within intervals (…, l, c)."""
+        first, second, columns = self._pairs(present)
+        surely, possibly = lower[..., columns] >= 0, upper[..., columns] >= 0
+        fewest = np.zeros((*surely.shape[:-1], int(second.max()) + 1), dtype=np.intp)
+        most = fewest.copy()
+        for k, (i, j) in enumerate(zip(first, second)):
+            fewest[..., j] += surely[..., k]
+            most[..., j] += possibly[..., k]
+            fewest[..., i] += ~possibly[..., k]
+            most[..., i] += ~surely[..., k]
+        return fewest, most
+
+    def can_win(self, lower: Array, upper: Array, present: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+        """Which of the present classes (…, l, k) may be predicted for values within intervals (…, l, c).
+
+        A class is ruled out if another is sure of more votes than it can have, or of as many and comes first; with
+        ``break_ties`` the values decide between equal votes.
+        """
+        fewest, most = self.vote_bounds(lower, upper, present)
+        possible = np.ones(fewest.shape, dtype=bool)
+        for c in range(fewest.shape[-1]):
+            beaten = fewest > most[..., [c]]
+            if not self.break_ties:
+                beaten[..., :c] |= fewest[..., :c] == most[..., [c]]
+            beaten[..., c] = False
+            possible[..., c] = ~beaten.any(axis=-1)
+        return possible
+
     def _without_absent(self, values: Array, decision: Array, present: NDArray[Any]) -> Array:
         """Columns of classes, or NaN in those of pairs."""
         full = np.full(decision.shape, np.nan if self.shape == "ovo" else np.finfo(np.float64).min)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Protocol
@@ -60,6 +60,27 @@ class HeldOut:
     reason: str = ""
 
 
+class Judge(Protocol):
+    """Says when held-out values are known well enough, from intervals that get narrower round by round."""
+
+    def still_open(
+        self, k: int, column: int, splits: list[int], intervals: Sequence[tuple[Array, Array] | None], round_: int
+    ) -> list[bool]:
+        """Which of some splits need another round, at penalty number k.
+
+        ``intervals`` are those of their tested rows after ``round_`` rounds, None where there is nothing new.
+        """
+
+    def promising(self, k: int, split: int) -> bool:
+        """Whether so much is known of a split that it is worth finding out as much of others."""
+
+    def settle(self, k: int, column: int, split: int, values: Array) -> None:
+        """Take note of values that are exact."""
+
+    def finish(self, k: int, column: int) -> None:
+        """Take note that no split is open any more."""
+
+
 class Learner(Protocol):
     """A loss and its algebra: equal learners can share everything but the regularisation value."""
 
@@ -69,6 +90,10 @@ class Learner(Protocol):
 
     def squares(self, columns: int) -> int:
         """n x n arrays of doubles that it needs at once besides base matrices, for so many columns of targets."""
+
+    @property
+    def certifies(self) -> bool:
+        """Whether it asks a judge how well its values have to be known."""
 
     @property
     def several_outputs(self) -> bool:
@@ -84,8 +109,9 @@ class Learner(Protocol):
         series: Series | None = None,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
+        judge: Judge | None = None,
     ) -> HeldOut:
-        """Out-of-fold values for every penalty and split: exact, or by a series.
+        """Out-of-fold values for every penalty and split: exact, by a series, or as well as a judge asks for.
 
         ``resolve_small`` asks for the digits, signs and ranks of values below the rounding of the targets.
         """

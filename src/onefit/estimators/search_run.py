@@ -9,10 +9,11 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from ..core import Exactness
+from ..search.certify import Certify, check_certifiable
 from ..search.evaluate import Row
 from ..search.results import build_table
-from ..search.run import check_memory, order_tasks, run_tasks
-from ..search.scoring import NeedsRetrainingError
+from ..search.run import check_memory, order_tasks, run_tasks, waves
+from ..search.scoring import NeedsRetrainingError, Tested
 from .preparation import Preparation, warn_retraining
 from .retrain import retrain_row
 
@@ -38,6 +39,7 @@ class SearchRun:
         search = self.search
         self.plan = self.preparation.plan(self.candidates)
         tasks = order_tasks(self.plan.tasks)
+        self.certify = self._certify(tasks)
         check_memory(tasks, search.n_jobs, search.memory_budget)
         self._refuse_scaled_retraining(self.plan.retrain)
         warn_retraining(self.plan.retrain, len(self.candidates), depth=5)
@@ -56,6 +58,7 @@ class SearchRun:
         self.settings = self.preparation.settings(
             self.scoring,
             series=self.criterion.series,
+            certify=self.certify,
             scale_penalty=self.scale_penalty,
             single=search.gram_dtype == "float32",
             return_train_score=search.return_train_score,
@@ -64,8 +67,7 @@ class SearchRun:
         )
         new: dict[int, str] = {}
         try:
-            finished = run_tasks(tasks, self.settings, n_jobs=search.n_jobs, pre_dispatch=search.pre_dispatch)
-            for number, rows in finished:
+            for number, rows in self._finished(tasks):
                 self._tick("kernel-evaluation", number)
                 new.update({row.candidate: row.retrain for row in rows if row.retrain})
                 self.rows.update({row.candidate: row for row in rows if not row.retrain})
@@ -76,6 +78,31 @@ class SearchRun:
         self._refuse_scaled_retraining(new)
         warn_retraining(new, len(self.candidates), depth=6)
         self.plan.retrain.update(new)
+
+    def _finished(self, tasks):
+        """(task number, its rows) as tasks finish; with pruning in waves, whatever the number of workers."""
+        options = {"n_jobs": self.search.n_jobs, "pre_dispatch": self.search.pre_dispatch}
+        if self.certify is None or not self.certify.prune:
+            yield from run_tasks(tasks, self.settings, **options)
+            return
+        for wave, later in waves(len(tasks)):
+            found = []
+            rest = [tasks[i] for i in later]
+            for number, rows in run_tasks([tasks[i] for i in wave], self.settings, later=rest, **options):
+                found += rows
+                yield wave[number], rows
+            self.settings = self.settings.after(found)
+
+    def _certify(self, tasks):
+        """How well held-out values have to be known, checked against what is scored; None if exactly."""
+        criterion, search = self.criterion, self.search
+        if not getattr(criterion, "certify", False) or not any(p.learner.certifies for t in tasks for p in t.paths):
+            return None
+        rows = self.folds.folds[0].test
+        train = self.folds.folds[0].train if get_tags(search.estimator).input_tags.pairwise else None
+        tested = Tested(self.X, self.y, np.asarray(self.y), rows, train)
+        check_certifiable(criterion, search, self.scoring, tested)
+        return Certify(criterion.tolerance, criterion.prune)
 
     def _retrain_rest(self, first_step):
         with warnings.catch_warnings(record=True) as caught:

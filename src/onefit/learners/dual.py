@@ -52,6 +52,8 @@ class Dual:
         ``r = u + b - t``: what is lost by not answering the other rows optimally (Fenchel-Young).
         """
         r = u + b - self.target
+        if self.epsilon == 0 and not self.ridge.any():
+            return float(np.maximum((beta - self.lower) * r, (beta - self.upper) * r).sum())
         total = np.zeros(len(r))
         ends = [self.lower, self.upper, np.clip(np.zeros_like(r), self.lower, self.upper)]
         curved = self.ridge > 0

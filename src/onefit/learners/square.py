@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Fold, Targets, Workspace
-from ..core.machine import HeldOut, OnTrain, Series
+from ..core.machine import HeldOut, Judge, OnTrain, Series
 from ..linalg import heldout
 from ..linalg.cost import cheapest_route
 from ..linalg.factor import Factor, harmless, rounding, singular
@@ -35,6 +35,7 @@ class SquareLoss:
 
     bias: bool = False
     name = "least squares"
+    certifies = False
     several_outputs = True
 
     def squares(self, columns: int) -> int:
@@ -51,12 +52,14 @@ class SquareLoss:
         series: Series | None = None,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
+        judge: Judge | None = None,
     ) -> HeldOut:
         """Out-of-fold values for every ridge and split.
 
         The influence-function ``series`` of infinite order is exact. ``scale_penalty`` multiplies the
         ridge by the share of rows that a split trains on (a penalty on the mean loss). ``resolve_small=False``
         replaces values that are below the rounding of the targets by what a machine without neighbours predicts.
+        Nothing is gained by less than exact values, so that there is nothing to ask a ``judge``.
 
         Cost: one factorisation for all ridges and splits (see ``linalg.cost``), then O(Σ l_i² n) a ridge,
         leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one.

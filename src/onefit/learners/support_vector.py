@@ -17,13 +17,13 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Targets, Workspace
-from ..core.machine import HeldOut, NotUnderstoodError, OnTrain, Series
+from ..core import Ledger, Targets, Workspace
+from ..core.machine import HeldOut, Judge, NotUnderstoodError, OnTrain, Series
 from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
-from .together import by_gradients, by_inverse
+from .together import Watch, by_gradients, by_inverse
 
 Rows = NDArray[np.intp]
 CHUNK = 16
@@ -37,6 +37,7 @@ class SupportVectorLearner(ABC):
     """A loss whose dual is the problem of ``learners.dual``."""
 
     bias: bool = True
+    certifies = True
     several_outputs = False
 
     @property
@@ -82,6 +83,7 @@ class SupportVectorLearner(ABC):
         series: Series | None = None,
         resolve_small: bool = True,
         on_train: OnTrain | None = None,
+        judge: Judge | None = None,
     ) -> HeldOut:
         """Out-of-fold values for every C and split; NaN where a split cannot be trained on.
 
@@ -89,9 +91,13 @@ class SupportVectorLearner(ABC):
         longest row: a bound of the held-out values' error but for that of the bias.
         """
         from .bouligand import SeriesRun
+        from .certified import CertifiedRun
 
-        options = (self, ws, targets, penalties, scale_penalty, on_train)
-        run = Run(*options) if series is None else SeriesRun(*options, series)
+        run = Run(self, ws, targets, penalties, scale_penalty, on_train)
+        if series is not None:
+            run = SeriesRun(self, ws, targets, penalties, scale_penalty, on_train, series)
+        elif judge is not None:
+            run = CertifiedRun(self, ws, targets, penalties, scale_penalty, on_train, judge)
         with ws.problem.ledger.record("heldout"):
             return run.all_columns()
 
@@ -189,18 +195,18 @@ class Column:
         self.solver = DualSolver(K, noise)
         self.magnitude = self.solver.magnitude
 
-    def solve(self, C: float) -> Iterator[tuple[int, Solution, Dual]]:
-        """(split, solution, its problem) of every split that can be trained on."""
+    def solve(self, C: float, watch: Watch | None = None) -> Iterator[tuple[int, Solution, Dual]]:
+        """(split, solution, its problem) of every split that can be trained on and that ``watch`` does not close."""
         numbers, ledger = self.trainable, self.run.ws.problem.ledger
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
-                self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C)
+                full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C)
+            if not self._full_dual.bounded(full.beta):
+                watch = None  # once solved, larger penalties may have the same solutions
         for first in range(0, len(numbers), CHUNK):
             chunk = numbers[first : first + CHUNK]
-            start = time.perf_counter()
-            solved = list(self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C))
-            ledger.add("fold solution", len(chunk), time.perf_counter() - start)
-            yield from solved
+            solved = self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C, watch)
+            yield from _timed(solved, ledger)
         self._previous = C
 
     def values(self, solution: Solution, rows: Rows) -> Array:
@@ -281,8 +287,10 @@ class Column:
         self._full, self._full_dual, starts[key] = solution, dual, solution.beta
         return solution
 
-    def _together(self, duals: list[Dual], starts: Array, shared: bool) -> list[Solution | None]:
-        """Solutions of several problems at once, None where that fails or does not pay."""
+    def _together(
+        self, duals: list[Dual], starts: Array, shared: bool, watch: Watch | None = None
+    ) -> list[Solution | None]:
+        """Solutions of several problems at once, None where that fails or does not pay, or ``watch`` closes them."""
         assert self.solver is not None
         found: list[Solution | None] = [None] * len(duals)
         n_free = int(duals[0].free(starts[:, 0]).sum())
@@ -290,15 +298,15 @@ class Column:
             return found
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow:
-            quick = by_gradients(self.solver.K, duals, starts, tolerance)
+            quick = by_gradients(self.solver.K, duals, starts, tolerance, watch)
             self._slow = quick is None  # then larger penalties are slower still
             found = quick or found
-        left = [k for k, solution in enumerate(found) if solution is None]
+        left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
             inverse = self.solver.inverse(was, full.beta)
-            solutions = by_inverse(inverse, [duals[k] for k in left], starts[:, left], tolerance)
+            solutions = by_inverse(inverse, [duals[k] for k in left], starts[:, left], tolerance, watch)
             for k, solution in zip(left, solutions):
                 found[k] = solution
             self._wild = sum(solution is None for solution in solutions) > len(left) // 2
@@ -320,14 +328,22 @@ class Column:
         factor = C / self._previous if dual.moving else 1.0
         return np.clip(last.beta * factor, dual.lower, dual.upper), last.u * factor
 
-    def _solve_from_full(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
+    def _solve_from_full(
+        self, numbers: list[int], C: float, watch: Watch | None
+    ) -> Iterator[tuple[int, Solution, Dual]]:
         """Each split from the full solution: coefficients at a bound stay there, those of left-out rows vanish."""
         assert self._full is not None
         assert self.solver is not None
         full, was = self._full, self._full_dual
         duals = [self.dual(number, C) for number in numbers]
         starts = np.column_stack([_at_bounds(full.beta, was, dual) for dual in duals])
-        found = self._together(duals, starts, shared=True)
+        if watch is not None:
+            watch.expect(numbers, duals)
+            kept = np.flatnonzero(watch(duals, starts))
+            numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[:, kept]
+        if not numbers:
+            return
+        found = self._together(duals, starts, shared=True, watch=watch)
         left = [k for k, solution in enumerate(found) if solution is None]
         for k, solution in enumerate(found):
             if solution is not None:
@@ -336,6 +352,8 @@ class Column:
             return
         images = product(self.solver.K, starts[:, left])
         for j, (k, order) in enumerate(zip(left, self._factors([duals[k] for k in left]))):
+            if watch is not None and not watch.wants(duals[k]):
+                continue
             start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, j])
             yield numbers[k], self.solver.solve(duals[k], start, image, order=order), duals[k]
 
@@ -362,6 +380,17 @@ class Column:
                 start = self._scaled(self._alone.get(number), C, dual)
                 solution = self._alone[number] = self.solver.solve(dual, *start, warm=False)
             yield number, solution, dual
+
+
+def _timed(solved: Iterator[tuple[int, Solution, Dual]], ledger: Ledger) -> Iterator[tuple[int, Solution, Dual]]:
+    """The same, one by one, with the time that they take in the ledger."""
+    while True:
+        start = time.perf_counter()
+        item = next(solved, None)
+        ledger.add("fold solution", item is not None, time.perf_counter() - start)
+        if item is None:
+            return
+        yield item
 
 
 def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,27 @@ Step = Callable[[Array, NDArray[np.bool_], Array, bool], Array | None]
 """From right-hand sides, free rows and sums (see ``SharedInverse.step``) to Newton steps, None if there are none."""
 
 
-def by_gradients(K: Array, duals: list[Dual], starts: Array, tolerance: float) -> list[Solution | None] | None:
+class Watch(Protocol):
+    """Closes problems whose solution is known well enough: they are not solved any further."""
+
+    def expect(self, splits: list[int], duals: list[Dual]) -> None:
+        """Say to which splits some problems belong."""
+
+    def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
+        """Look at approximate coefficients (n, t) of some problems: which of them are still open?"""
+
+    def wants(self, dual: Dual) -> bool:
+        """Whether a problem is still open."""
+
+
+def by_gradients(
+    K: Array, duals: list[Dual], starts: Array, tolerance: float, watch: Watch | None = None
+) -> list[Solution | None] | None:
     """Solutions of problems that differ in their bounds and ridges, from starts (n, t), one column each.
 
     None in place of a solution that was not found; None altogether if conjugate gradients are too slow on this K.
     """
-    batch = _Batch(K, duals, starts, tolerance)
+    batch = _Batch(K, duals, starts, tolerance, watch)
 
     def step(right: Array, free: NDArray[np.bool_], missing: Array, bias: bool) -> Array | None:
         rough = 1e-4 if batch.moving else 0.0  # no use in digits while bounds change
@@ -43,9 +59,11 @@ def by_gradients(K: Array, duals: list[Dual], starts: Array, tolerance: float) -
     return batch.solutions if batch.run(step) else None
 
 
-def by_inverse(shared: SharedInverse, duals: list[Dual], starts: Array, tolerance: float) -> list[Solution | None]:
+def by_inverse(
+    shared: SharedInverse, duals: list[Dual], starts: Array, tolerance: float, watch: Watch | None = None
+) -> list[Solution | None]:
     """The same for problems with the ridges of ``shared``, by its steps."""
-    batch = _Batch(shared.K, duals, starts, tolerance)
+    batch = _Batch(shared.K, duals, starts, tolerance, watch)
     batch.run(shared.step)
     return batch.solutions
 
@@ -58,6 +76,7 @@ class _Batch:
     duals: list[Dual]
     starts: Array
     tolerance: float
+    watch: Watch | None = None
 
     def __post_init__(self) -> None:
         duals = self.duals
@@ -112,6 +131,8 @@ class _Batch:
         self.side = np.where(gaining, np.where((self.beta > 0) | ((self.beta == 0) & rising), 1.0, -1.0), self.side)
         self.free = (self.free & ~over) | gaining
         self._keep(~settled & self.free.any(axis=0))
+        if self.watch is not None and len(self.numbers):
+            self._keep(self.watch([self.duals[k] for k in self.numbers], self.beta))
         self.u = product(self.K, self.beta)
         return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from traceback import format_exc
 from typing import Any
 
@@ -14,6 +14,8 @@ from ..core.coding import CodedTargets
 from ..core.machine import HeldOut, Learner, NotUnderstoodError, Series
 from ..kernels import Kernel
 from ..kernels.gamma import variance_of
+from .certify import Certify
+from .referee import Referee
 from .scoring import NeedsRetrainingError, Scoring, Tested
 from .views import SupervisedError, Views, ViewSource
 
@@ -67,11 +69,19 @@ class Settings:
     scoring: Scoring | None
     present: list[np.ndarray | None]  # classes that each fold trains on
     series: Series | None = None
+    certify: Certify | None = None
     scale_penalty: bool = False
     single: bool = False  # Gram matrices of support vector machines in single precision
     return_train_score: bool = False
     pairwise: bool = False  # X is a precomputed Gram matrix
     raise_errors: bool = False
+
+    def after(self, rows: list[Row]) -> Settings:
+        """The same once the scores of some rows are known: what is proved may prune later ones."""
+        assert self.certify is not None
+        known = [row for row in rows if row.exactness in (Exactness.EXACT, Exactness.CERTIFIED) and row.test]
+        lowest = [float(row.test["score"].mean()) - _slack(row) for row in known]
+        return replace(self, certify=self.certify.after([score for score in lowest if not np.isnan(score)]))
 
     def tested(self, number: int, rows: np.ndarray) -> Tested:
         """What is scored on split ``number``."""
@@ -100,6 +110,11 @@ class Row:
         """Mark some splits as impossible to train on."""
         self.failures.update(dict.fromkeys(splits, reason))
         self.exactness, self.status, self.values = Exactness.FAILED, reason.strip().splitlines()[-1], None
+
+
+def _slack(row: Row) -> float:
+    """How much lower than its mean score that of retraining may be."""
+    return row.error_bound if row.exactness == Exactness.CERTIFIED else 0.0
 
 
 def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
@@ -155,10 +170,13 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     train = None
     if settings.return_train_score and settings.scoring is not None:
         train = _TrainScores(settings, settings.scoring, path, penalties)
-    held = _heldout(spaces, path, penalties, settings, train)
+    referee = None
+    if settings.certify is not None and spaces.shared is not None and path.learner.certifies:
+        referee = settings.certify.referee(path.coded, settings, len(penalties), spaces.ledger)
+    held = _heldout(spaces, path, penalties, settings, train, referee)
     seconds = time.perf_counter() - start
     values = [_of_candidates(path.entries, penalties, part) for part in held.test]
-    rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries)) for entry in path.entries]
+    rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries), referee) for entry in path.entries]
     for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
     if settings.scoring is not None:
@@ -172,10 +190,15 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     return rows
 
 
-def _new_row(entry: Entry, path: Path, penalties: np.ndarray, held: HeldOut, seconds: float) -> Row:
+def _new_row(
+    entry: Entry, path: Path, penalties: np.ndarray, held: HeldOut, seconds: float, referee: Referee | None
+) -> Row:
     used = np.searchsorted(penalties, entry.penalties)
     row = Row(entry.candidate, coded=path.coded, fit_seconds=seconds, error_bound=float(held.error[used].max()))
     row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
+    if referee is not None and referee.early[used[0]]:
+        certified, row.error_bound = referee.outcome(used[0])
+        row.exactness = certified if row.exactness == Exactness.EXACT else row.exactness
     row.status = "shared preprocessing" if path.frozen else "ok"
     if held.failed[used].any():
         row.retrain = held.reason
@@ -189,6 +212,7 @@ def _keep_best_values(rows: list[Row]) -> None:
     for name in scored[0].test if scored else ():
         means = [row.test[name].mean() for row in scored]
         keep.add(scored[int(np.argmax(np.where(np.isnan(means), -np.inf, means)))].candidate)
+    keep -= {row.candidate for row in rows if row.exactness in (Exactness.CERTIFIED, Exactness.PRUNED)}  # not exact
     for row in rows:
         row.values = [part.copy() for part in row.values] if row.values and row.candidate in keep else None
 
@@ -200,7 +224,7 @@ def _of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray
     return part.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
 
 
-def _heldout(spaces, path, penalties, settings, train) -> HeldOut:
+def _heldout(spaces, path, penalties, settings, train, judge) -> HeldOut:
     """Out-of-fold values over all views: what the learner says of each, put together."""
     options = {
         "scale_penalty": settings.scale_penalty,
@@ -209,7 +233,7 @@ def _heldout(spaces, path, penalties, settings, train) -> HeldOut:
     }
     if spaces.shared is not None:
         report = None if train is None else train.add
-        return path.learner.heldout(spaces.shared, path.targets, penalties, on_train=report, **options)
+        return path.learner.heldout(spaces.shared, path.targets, penalties, on_train=report, judge=judge, **options)
     parts = []
     for number, view in enumerate(spaces.views.views):
         report = None if train is None else train.of_fold(number)

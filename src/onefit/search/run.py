@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
@@ -11,17 +11,25 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from ..core.memory import check_budget
 from .evaluate import KernelTask, Row, Settings, evaluate
 
+WAVE = 4
+"""Kernels that do not know of each other's scores when candidates are pruned."""
+
 LARGE = 1500
 """Rows from which on a matrix is worth more than one BLAS thread."""
 
 
 def run_tasks(
-    tasks: list[KernelTask], settings: Settings, *, n_jobs=None, pre_dispatch="2*n_jobs"
+    tasks: list[KernelTask],
+    settings: Settings,
+    *,
+    n_jobs=None,
+    pre_dispatch="2*n_jobs",
+    later: Sequence[KernelTask] = (),
 ) -> Iterator[tuple[int, list[Row]]]:
     """Yield (task number, its rows) as tasks finish.
 
     Workers are threads, because they share the base matrices and LAPACK runs outside the interpreter's
-    lock. Base matrices that no remaining task reads are freed.
+    lock. Base matrices that no remaining task, nor one of the ``later`` ones, reads are freed.
     """
     workers = min(effective_n_jobs(n_jobs), len(tasks))
     remaining = dict(enumerate(tasks))
@@ -30,7 +38,7 @@ def run_tasks(
             n_jobs=workers, require="sharedmem", return_as="generator_unordered", pre_dispatch=pre_dispatch
         )
         for number, rows in parallel(delayed(_numbered)(i, task, settings) for i, task in enumerate(tasks)):
-            _free(remaining.pop(number), remaining.values())
+            _free(remaining.pop(number), [*remaining.values(), *later])
             yield number, rows
 
 
@@ -61,6 +69,17 @@ def order_tasks(tasks: list[KernelTask]) -> list[KernelTask]:
     for task in tasks:
         first_seen.setdefault((id(task.source), task.kernel.bases), len(first_seen))
     return sorted(tasks, key=lambda task: first_seen[id(task.source), task.kernel.bases])
+
+
+def waves(count: int) -> Iterator[tuple[list[int], list[int]]]:
+    """(numbers of some tasks, of those that come later), from the middle of the grid outwards.
+
+    The best kernel is rarely at the end of a grid, and the sooner a good score is proved the more can be pruned. Waves
+    are the same whatever the number of workers, so that results are.
+    """
+    order = sorted(range(count), key=lambda i: (abs(2 * i - count + 1), i))
+    for first in range(0, count, WAVE):
+        yield order[first : first + WAVE], order[first + WAVE :]
 
 
 def check_memory(tasks: list[KernelTask], n_jobs, memory_budget) -> None:

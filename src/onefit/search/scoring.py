@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from traceback import format_exc
@@ -15,7 +16,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .rows import take_block, take_metadata, take_rows
-from .stand_in import StandInClassifier, StandInRegressor
+from .stand_in import StandInClassifier, StandInLabels, StandInRegressor
 from .twins import TWINS
 
 
@@ -104,6 +105,20 @@ class Scoring:
             called = [self._call(metric.scorer, tested, params, d, p, coding) for d, p in zip(decision, known)]
             scores.update(self._collect(name, called))
         return scores
+
+    def wanting_values(self, tested: Tested, classes) -> str | None:
+        """The name of a metric that asks for more than labels, if there is one."""
+        X = take_block(tested.columns is not None, tested.X, tested.rows, tested.columns)
+        for name, metric in self.metrics.items():
+            if metric.twin is not None:
+                continue
+            model = StandInLabels(X, None, tested.labels[tested.rows], classes)
+            params = _rows_of(metric.params, tested.rows, len(tested.labels))
+            with suppress(Exception):  # what else is wrong with it is said when it is called in earnest
+                metric.scorer(model, X, take_rows(tested.y, tested.rows), **params)
+            if model.asked:
+                return name
+        return None
 
     def _collect(self, name: str, called: list) -> dict[str, np.ndarray]:
         """Scores of one scorer, which may have returned dicts."""

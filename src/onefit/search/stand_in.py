@@ -47,6 +47,15 @@ class StandInRegressor(RegressorMixin, _StandIn):
     """Knows ``predict``."""
 
 
+class StandInLabels(ClassifierMixin, _StandIn):
+    """Knows ``predict`` and the classes, to find out whether a scorer is content with labels."""
+
+    @property
+    def classes_(self):
+        """The classes that were trained on."""
+        return self.classes
+
+
 class StandInClassifier(ClassifierMixin, _StandIn):
     """Knows ``decision_function`` and ``predict``."""
 

@@ -1,0 +1,115 @@
+r"""What a feasible dual point proves about the solution.
+
+For a positive semi-definite kernel, coefficients within their bounds (summing to zero with a bias) and any bias,
+
+.. math:: \|w(\beta) - w^*\|^2 \le P - D,
+
+the duality gap: a sum of non-negative terms (``Dual.gap``). Without a bias that is an interval for every value,
+:math:`|f(x) - f^*(x)| \le \sqrt{gap \, K(x, x)}`. An unpenalised bias is where the slope of the losses crosses zero
+(``learners.bias``), which is monotone in every kink; seen from x, the kink of row i lies at
+:math:`t_i + u(x) - u_i` and moves by at most :math:`\sqrt{gap} \, \|\phi(x) - \phi(x_i)\|`. So the crossing with all
+kinks moved down and that with all moved up enclose every optimal value at x. With the largest distance in place of each
+that takes O(1) for each x; where it does not tell the sign, one look at the slope at zero does, in O(n).
+
+Oracle: really retraining, with the reference's own radius added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bias import best_bias, kinks
+from .dual import Array, Dual
+from .together import ROUNDING
+
+Distances = Callable[[NDArray[np.intp]], Array]
+"""From positions among some rows to their distances to all rows of the problem, (positions, n)."""
+
+WORTH = 0.25
+"""Share of the radius below which a value is not worth another look with each row's own distance."""
+
+
+def feasible(dual: Dual, beta: Array) -> Array:
+    """Coefficients near ``beta`` within the bounds, and summing to zero if there is a bias.
+
+    What the sum lacks is taken from free coefficients, where it costs least, then from all of one sign.
+    """
+    beta = np.clip(beta, dual.lower, dual.upper)
+    if not dual.bias:
+        return beta
+    for rows in (dual.free(beta), np.ones(len(beta), dtype=bool)):
+        excess = float(beta.sum())
+        end = dual.lower if excess > 0 else dual.upper
+        most = float(np.abs(beta).max(initial=0.0))
+        room = np.where(rows, np.minimum(np.abs(end - beta), most), 0.0)
+        if room.sum() > 0:
+            beta = beta - np.sign(excess) * room * min(1.0, abs(excess) / float(room.sum()))
+    return np.clip(beta, dual.lower, dual.upper)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Intervals for the values of some rows, and the bias in their middle."""
+
+    lower: Array
+    upper: Array
+    b: float
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A feasible point of a dual problem and the radius around it that its gap proves."""
+
+    dual: Dual
+    u: Array
+    lowest: float
+    highest: float
+    radius: float
+
+    @classmethod
+    def around(cls, dual: Dual, beta: Array, u: Array, roots: Array) -> Ball:
+        """``u = K beta``; ``roots`` of the diagonal of K tell how much of it may be rounding."""
+        lowest, highest = best_bias(dual, u) if dual.bias else (0.0, 0.0)
+        rounding = ROUNDING * float(roots.max()) * float(roots @ np.abs(beta))
+        sizes = np.where(np.isfinite(dual.upper - dual.lower), dual.upper - dual.lower, np.abs(beta))
+        gap = dual.gap(beta, u, (lowest + highest) / 2) + rounding * float(sizes.sum())
+        return cls(dual, u, lowest, highest, float(np.sqrt(gap)) + rounding)
+
+    @property
+    def b(self) -> float:
+        """The bias."""
+        return (self.lowest + self.highest) / 2
+
+    def intervals(self, values: Array, diagonal: Array, reach: float, distances: Distances) -> Proof:
+        """For rows with ``values`` u(x) and ``diagonal`` K(x, x).
+
+        ``reach`` bounds the distance of any row to any other; ``distances`` gives those of the chosen ones, and is
+        asked for where they may tell a value's sign.
+        """
+        if not self.dual.bias:
+            radius = self.radius * np.sqrt(diagonal)
+            return Proof(values - radius, values + radius, 0.0)
+        far = self.radius * reach
+        lower, upper = values + self.lowest - far, values + self.highest + far
+        open_ = (lower < 0) & (upper >= 0) & (np.abs(values + self.b) > WORTH * far)
+        if open_.any() and not self.dual.ridge.any():
+            chosen = np.flatnonzero(open_)
+            above, below = self._signs(values[chosen], distances(chosen))
+            lower[chosen[above]], upper[chosen[below]] = 0.0, np.nextafter(0.0, -1.0)
+        return Proof(lower, upper, self.b)
+
+    def _signs(self, values: Array, distances: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """(surely not negative, surely negative), with each row's own distance (chosen, n): on which side of zero are
+        the crossings? Cost: O(n) for each.
+        """
+        places, drops = kinks(self.dual)
+        copies = len(places) // len(self.u)
+        seen = values[:, None] + (places - np.tile(self.u, copies))
+        moved = np.tile(self.radius * distances, copies)
+        total = float(self.dual.upper.sum())
+        sure = 1e-12 * total
+        return (seen - moved < 0) @ drops < total - sure, (seen + moved < 0) @ drops > total + sure

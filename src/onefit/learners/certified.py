@@ -1,0 +1,120 @@
+"""Held-out values that are computed only as well as a judge asks for.
+
+Every split starts from the full-data solution with its rows left out. What that proves (``learners.certificate``), and
+then what every further step proves, is shown to the judge; a split is solved to the end only if the judge is never
+satisfied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.machine import Judge
+from ..linalg.product import product
+from .certificate import Ball, feasible
+from .dual import Array, Dual
+from .support_vector import Column, Rows, Run
+
+
+@dataclass
+class CertifiedRun(Run):
+    """One pass over the penalties, split by split as far as the judge wants to go."""
+
+    judge: Judge
+
+    def _column(self, column: int) -> None:
+        y = np.ascontiguousarray(self.targets.Y[:, column])
+        rows = self.learner.rows(y)
+        problem = Column(self, y[rows], rows, column)
+        proves = problem.solver is not None and problem.solver.noise == 0 and not self.ws.single
+        watch = _Watch(self, problem, column) if proves else None
+        for k, C in enumerate(self.penalties):
+            if watch is not None:
+                watch.begin(k)
+            felt = False
+            for number, solution, dual in problem.solve(float(C), watch):
+                felt |= dual.bounded(solution.beta)
+                self._keep(k, column, number, solution, dual, problem)
+                self.judge.settle(k, column, number, self.values[number][k, :, column])
+            self.judge.finish(k, column)
+            if not felt and (watch is None or not watch.closed):
+                self._repeat(k, column)
+                self._settle_rest(k, column, problem)
+                return
+
+    def _settle_rest(self, k: int, column: int, problem: Column) -> None:
+        """The larger penalties have the values of the k-th."""
+        for later in range(k + 1, len(self.penalties)):
+            for number in problem.trainable:
+                self.judge.settle(later, column, number, self.values[number][later, :, column])
+            self.judge.finish(later, column)
+
+
+class _Watch:
+    """Turns coefficients into intervals for the judge, and keeps the values in their middle."""
+
+    def __init__(self, run: CertifiedRun, problem: Column, column: int) -> None:
+        assert problem.solver is not None
+        self.run, self.problem, self.column, self.K = run, problem, column, problem.solver.K
+        self.gram = run.ws.stored_gram()
+        self.diagonal = np.diagonal(self.gram)
+        self.roots = np.sqrt(np.diagonal(self.K))
+        self.reach = float(np.sqrt(2 * (self.diagonal.max() - self.gram.min())))  # no two rows are farther apart
+
+    def begin(self, k: int) -> None:
+        """Turn to another penalty."""
+        self.k, self.round, self.closed = k, 0, 0
+        self.splits: dict[int, int] = {}
+        self.open: dict[int, bool] = {}
+
+    def expect(self, splits: list[int], duals: list[Dual]) -> None:
+        self.round = 0
+        self.splits = {id(dual): split for split, dual in zip(splits, duals)}
+        self.open = dict.fromkeys(self.splits, True)
+
+    def wants(self, dual: Dual) -> bool:
+        split = self.splits[id(dual)]
+        if self.open[id(dual)]:
+            (still,) = self.run.judge.still_open(self.k, self.column, [split], [None], self.round)
+            self.open[id(dual)], self.closed = still, self.closed + (not still)
+        return self.open[id(dual)]
+
+    def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
+        """A look costs as much as part of a step: where the first one proves little, the others will not either."""
+        answer = np.ones(len(duals), dtype=bool)
+        answer[:1] = self._look(duals[:1], betas[:, :1])
+        if len(duals) > 1 and self.run.judge.promising(self.k, self.splits[id(duals[0])]):
+            answer[1:] = self._look(duals[1:], betas[:, 1:])
+        self.round += 1
+        return answer
+
+    def _look(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
+        points = np.column_stack([feasible(dual, beta) for dual, beta in zip(duals, betas.T)])
+        images = product(self.K, points)
+        intervals, splits = [], [self.splits[id(dual)] for dual in duals]
+        for dual, split, beta, u in zip(duals, splits, points.T, images.T):
+            tested = self.run.ws.problem.folds.folds[split].test
+            ball = Ball.around(dual, beta, u, self.roots)
+            values = self._values(beta, u, tested)
+            proof = ball.intervals(values, self.diagonal[tested], self.reach, partial(self._distances, tested))
+            intervals.append((proof.lower, proof.upper))
+            self.run.values[split][self.k, :, self.column] = np.clip(values + ball.b, proof.lower, proof.upper)
+        open_ = self.run.judge.still_open(self.k, self.column, splits, intervals, self.round)
+        self.open.update(zip(map(id, duals), open_))
+        self.closed += len(open_) - sum(open_)
+        return np.array(open_, dtype=bool)
+
+    def _values(self, beta: Array, u: Array, rows: Rows) -> Array:
+        if len(self.problem.members) == self.run.ws.n:
+            return u[rows]
+        return self.problem.combination(beta, 0.0, rows)
+
+    def _distances(self, tested: Rows, chosen: Rows) -> Array:
+        """Of some of the tested rows to those of the problem."""
+        rows, members = tested[chosen], self.problem.members
+        squared = self.diagonal[rows, None] + self.diagonal[members] - 2 * self.gram[np.ix_(rows, members)]
+        return np.asarray(np.sqrt(np.maximum(squared, 0.0)))

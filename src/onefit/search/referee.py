@@ -1,0 +1,166 @@
+"""When held-out values are known well enough for the scores of a search."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Exactness, Ledger
+from ..core.coding import PairCoding
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+LATER = 3
+"""From this round on, rounds are counted together."""
+
+
+class Incumbent:
+    """The best mean score that has been proved so far."""
+
+    def __init__(self, score: float = -np.inf) -> None:
+        self.score = score
+
+    def challenge(self, score: float) -> None:
+        """Take a proved score into account."""
+        self.score = max(self.score, score)
+
+
+class Referee(ABC):
+    """The judge of one path: keeps intervals of all held-out values, says which splits need another round.
+
+    ``splits`` are the positions of each split's tested rows among all of them. With an ``incumbent`` a candidate is
+    pruned, and all its splits are closed, as soon as its best possible mean score is below that of the incumbent.
+    """
+
+    def __init__(
+        self, splits: list[slice], penalties: int, columns: int, incumbent: Incumbent | None, ledger: Ledger
+    ) -> None:
+        self.splits, self.columns, self.incumbent, self.ledger = splits, columns, incumbent, ledger
+        shape = penalties, splits[-1].stop, columns
+        self.lower, self.upper = np.full(shape, -np.inf), np.full(shape, np.inf)
+        self.early = np.zeros(penalties, dtype=bool)  # some split was closed before it was solved
+        self.pruned = np.zeros(penalties, dtype=bool)
+
+    def still_open(
+        self, k: int, column: int, splits: list[int], intervals: Sequence[tuple[Array, Array] | None], round_: int
+    ) -> list[bool]:
+        """Which of some splits need another round."""
+        known = self._known(k)
+        for split, interval in zip(splits, intervals):
+            if interval is not None:
+                rows = self.splits[split]
+                self.lower[k, rows, column], self.upper[k, rows, column] = interval
+        if self.pruned[k] or (self.incumbent is not None and self.bounds(k)[1] < self.incumbent.score):
+            self.pruned[k] = self.early[k] = True
+            return [False] * len(splits)
+        open_ = self._open(k)
+        event = "proved later" if round_ >= LATER else f"proved in round {round_}"
+        self.ledger.add(event, int(np.count_nonzero(self._known(k) & ~known)), 0.0)
+        answer = [bool(open_[self.splits[split]].any()) for split in splits]
+        self.early[k] |= not all(answer)
+        return answer
+
+    def settle(self, k: int, column: int, split: int, values: Array) -> None:
+        """Exact values leave nothing open."""
+        known, rows = self._known(k), self.splits[split]
+        self.lower[k, rows, column] = self.upper[k, rows, column] = values
+        self.ledger.add("proved by solving", int(np.count_nonzero(self._known(k) & ~known)), 0.0)
+
+    def finish(self, k: int, column: int) -> None:
+        """A candidate that is known in all columns may be the new incumbent."""
+        if self.incumbent is not None and column == self.columns - 1 and not self.pruned[k]:
+            self.incumbent.challenge(self.bounds(k)[0])
+
+    def outcome(self, k: int) -> tuple[Exactness, float]:
+        """How the scores of a penalty relate to retraining, and how much their mean may differ from it."""
+        if not self.early[k]:
+            return Exactness.EXACT, 0.0
+        worst, best = self.bounds(k)
+        return (Exactness.PRUNED if self.pruned[k] else Exactness.CERTIFIED), best - worst
+
+    def promising(self, k: int, split: int) -> bool:
+        """Whether half of a split is known, or nearly."""
+        return bool(self.pruned[k] or np.mean(self._nearly_known(k)[self.splits[split]]) >= 0.5)
+
+    @abstractmethod
+    def bounds(self, k: int) -> tuple[float, float]:
+        """(least, most) that the mean score of a penalty can be."""
+
+    @abstractmethod
+    def _known(self, k: int) -> Mask:
+        """Of which tested rows enough is known."""
+
+    def _nearly_known(self, k: int) -> Mask:
+        return self._known(k)
+
+    def _open(self, k: int) -> Mask:
+        """Which tested rows keep their split open."""
+        return ~self._known(k)
+
+
+class LabelReferee(Referee):
+    """For scores that depend on labels alone: what has to be proved is every label.
+
+    ``weights`` are what each tested row contributes to the mean score if it is right.
+    """
+
+    def __init__(self, coding: PairCoding, present: Sequence[Any], labels: NDArray[Any], weights: Array, **rest: Any):
+        super().__init__(**rest)
+        self.coding, self.present, self.labels, self.weights = coding, present, labels, weights
+
+    def bounds(self, k: int) -> tuple[float, float]:
+        right, wrong = np.empty(len(self.labels), dtype=bool), np.empty(len(self.labels), dtype=bool)
+        for rows, classes in self._parts():
+            possible = self._possible(k, rows, classes)
+            own = self.labels[rows, None] == np.asarray(self.coding.classes if classes is None else classes)
+            right[rows], wrong[rows] = (possible & own).any(axis=1), (possible & ~own).any(axis=1)
+        return float(self.weights @ (right & ~wrong)), float(self.weights @ right)
+
+    def _known(self, k: int) -> Mask:
+        known = np.empty(len(self.labels), dtype=bool)
+        for rows, classes in self._parts():
+            known[rows] = self._possible(k, rows, classes).sum(axis=1) == 1
+        return known
+
+    def _parts(self) -> list[tuple[slice, Any]]:
+        """Rows next to each other that were trained on the same classes: all of them, as a rule."""
+        if all(classes is None for classes in self.present):
+            return [(slice(0, len(self.labels)), None)]
+        return list(zip(self.splits, self.present))
+
+    def _possible(self, k: int, rows: slice, classes: Any) -> Mask:
+        lower, upper = self.lower[k, rows], self.upper[k, rows]
+        if self.columns == 1:
+            return np.column_stack([lower[:, 0] < 0, upper[:, 0] >= 0])
+        return self.coding.can_win(lower, upper, classes)
+
+
+class ValueReferee(Referee):
+    """For scores of values: each has to be known up to ``tolerance``, and the score is known as well as they are.
+
+    ``score`` maps predictions (L, N, 1) to the L mean scores.
+    """
+
+    def __init__(self, y: Array, tolerance: float, score: Callable[[Array], Array], **rest: Any):
+        super().__init__(**rest)
+        self.y, self.tolerance, self.score = y, tolerance, score
+
+    def bounds(self, k: int) -> tuple[float, float]:
+        lower, upper = self.lower[k], self.upper[k]
+        best = np.clip(self.y, lower, upper)
+        worst = np.where(self.y - lower > upper - self.y, lower, upper)
+        if not np.isfinite(worst).all():
+            return -np.inf, float(self.score(best[None])[0])
+        least, most = self.score(np.stack([worst, best]))
+        return float(least), float(most)
+
+    def _known(self, k: int) -> Mask:
+        return np.asarray(self.upper[k, :, 0] - self.lower[k, :, 0] <= 2 * self.tolerance)
+
+    def _nearly_known(self, k: int) -> Mask:
+        return np.asarray(self.upper[k, :, 0] - self.lower[k, :, 0] <= 20 * self.tolerance)
