@@ -29,6 +29,8 @@ from .together import ROUNDING
 Distances = Callable[[NDArray[np.intp]], Array]
 """From positions among some rows to their distances to all rows of the problem, (positions, n)."""
 
+TINY = np.finfo(np.float64).tiny
+
 WORTH = 0.25
 """Share of the radius below which a value is not worth another look with each row's own distance."""
 
@@ -99,11 +101,11 @@ class Ball:
         if open_.any() and not self.dual.ridge.any():
             chosen = np.flatnonzero(open_)
             above, below = self._signs(values[chosen], distances(chosen))
-            lower[chosen[above]], upper[chosen[below]] = 0.0, np.nextafter(0.0, -1.0)
+            lower[chosen[above]], upper[chosen[below]] = TINY, -TINY
         return Proof(lower, upper, self.b)
 
     def _signs(self, values: Array, distances: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """(surely not negative, surely negative), with each row's own distance (chosen, n): on which side of zero are
+        """(surely positive, surely negative), with each row's own distance (chosen, n): on which side of zero are
         the crossings? Cost: O(n) for each.
         """
         places, drops = kinks(self.dual)
@@ -112,4 +114,4 @@ class Ball:
         moved = np.tile(self.radius * distances, copies)
         total = float(self.dual.upper.sum())
         sure = 1e-12 * total
-        return (seen - moved < 0) @ drops < total - sure, (seen + moved < 0) @ drops > total + sure
+        return (seen - moved <= 0) @ drops < total - sure, (seen + moved < 0) @ drops > total + sure

@@ -60,6 +60,9 @@ class _Watch:
     def __init__(self, run: CertifiedRun, problem: Column, column: int) -> None:
         assert problem.solver is not None
         self.run, self.problem, self.column, self.K = run, problem, column, problem.solver.K
+        self.splits: dict[int, int] = {}  # by problem, as the next two
+        self.starts: dict[int, Array] = {}  # that were not looked at yet
+        self.open: dict[int, bool] = {}
         self.gram = run.ws.stored_gram()
         self.diagonal = np.diagonal(self.gram)
         self.roots = np.sqrt(np.diagonal(self.K))
@@ -68,19 +71,20 @@ class _Watch:
     def begin(self, k: int) -> None:
         """Turn to another penalty."""
         self.k, self.round, self.closed = k, 0, 0
-        self.splits: dict[int, int] = {}
-        self.open: dict[int, bool] = {}
 
-    def expect(self, splits: list[int], duals: list[Dual]) -> None:
+    def expect(self, splits: list[int], duals: list[Dual], starts: Array) -> None:
         self.round = 0
         self.splits = {id(dual): split for split, dual in zip(splits, duals)}
+        self.starts = dict(zip(self.splits, starts.T))
         self.open = dict.fromkeys(self.splits, True)
 
     def wants(self, dual: Dual) -> bool:
-        split = self.splits[id(dual)]
         if self.open[id(dual)]:
-            (still,) = self.run.judge.still_open(self.k, self.column, [split], [None], self.round)
-            self.open[id(dual)], self.closed = still, self.closed + (not still)
+            (still,) = self.run.judge.still_open(self.k, self.column, [self.splits[id(dual)]], [None], self.round)
+            if not still and id(dual) in self.starts:  # closed without a look: it needs some values all the same
+                self._look([dual], self.starts[id(dual)][:, None])
+            elif not still:
+                self.open[id(dual)], self.closed = False, self.closed + 1
         return self.open[id(dual)]
 
     def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
@@ -102,6 +106,7 @@ class _Watch:
             values = self._values(beta, u, tested)
             proof = ball.intervals(values, self.diagonal[tested], self.reach, partial(self._distances, tested))
             intervals.append((proof.lower, proof.upper))
+            self.starts.pop(id(dual), None)
             self.run.values[split][self.k, :, self.column] = np.clip(values + ball.b, proof.lower, proof.upper)
         open_ = self.run.judge.still_open(self.k, self.column, splits, intervals, self.round)
         self.open.update(zip(map(id, duals), open_))

@@ -338,7 +338,7 @@ class Column:
         duals = [self.dual(number, C) for number in numbers]
         starts = np.column_stack([_at_bounds(full.beta, was, dual) for dual in duals])
         if watch is not None:
-            watch.expect(numbers, duals)
+            watch.expect(numbers, duals, starts)
             kept = np.flatnonzero(watch(duals, starts))
             numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[:, kept]
         if not numbers:

@@ -33,8 +33,8 @@ Step = Callable[[Array, NDArray[np.bool_], Array, bool], Array | None]
 class Watch(Protocol):
     """Closes problems whose solution is known well enough: they are not solved any further."""
 
-    def expect(self, splits: list[int], duals: list[Dual]) -> None:
-        """Say to which splits some problems belong."""
+    def expect(self, splits: list[int], duals: list[Dual], starts: Array) -> None:
+        """Say to which splits some problems belong, and where they start (n, t)."""
 
     def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
         """Look at approximate coefficients (n, t) of some problems: which of them are still open?"""
