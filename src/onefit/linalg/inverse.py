@@ -99,9 +99,8 @@ def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
 def mirror_upper(A: Array) -> None:
     """Copy the upper triangle onto the lower one, a block of rows at a time."""
     n = len(A)
-    for start in range(0, n, 256):
-        stop = min(start + 256, n)
+    for start in range(0, n, 128):
+        stop = min(start + 128, n)
         A[stop:, start:stop] = A[start:stop, stop:].T
         corner = A[start:stop, start:stop]
-        lower = np.tril_indices(stop - start, -1)
-        corner[lower] = corner.T[lower]
+        np.copyto(corner, corner.T.copy(), where=np.tri(stop - start, k=-1, dtype=bool))
