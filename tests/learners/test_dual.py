@@ -152,3 +152,12 @@ def test_the_gradient_is_that_of_the_quadratic_part(seed, machine):
 
     differences = [(quadratic(beta + step) - quadratic(beta - step)) / 2e-4 for step in 1e-4 * np.eye(12)]
     np.testing.assert_allclose(dual.gradient(beta, K @ beta), differences, atol=1e-7)
+
+
+@seeds
+@machines
+def test_the_objective_is_less_the_dual_value(seed, machine):
+    K, _, _, dual = weighted(machine, "medium", seed, 30, 2.0)
+    beta = feasible(dual, seed)
+    expected = -dual_value(K, dual.ridge, dual.target, dual.epsilon, beta)
+    assert dual.objective(beta, K @ beta) == pytest.approx(expected, rel=1e-12)

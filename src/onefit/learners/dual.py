@@ -10,6 +10,7 @@ ever copied for a fold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,11 @@ class Dual:
         """Derivative of the quadratic part, from ``u = K beta``."""
         return u + self.ridge * beta - self.target
 
+    def objective(self, beta: Array, u: Array) -> float:
+        """The value to be minimised, from ``u = K beta``."""
+        quadratic = beta @ (u / 2 + self.ridge * beta / 2 - self.target)
+        return float(quadratic + self.epsilon * np.abs(beta).sum())
+
     def gap(self, beta: Array, u: Array, b: float) -> float:
         r"""Primal less dual value, as a sum of non-negative terms.
 
@@ -55,16 +61,27 @@ class Dual:
         if self.epsilon == 0 and not self.ridge.any():
             return float(np.maximum((beta - self.lower) * r, (beta - self.upper) * r).sum())
         total = np.zeros(len(r))
-        ends = [self.lower, self.upper, np.clip(np.zeros_like(r), self.lower, self.upper)]
-        curved = self.ridge > 0
-        shrunk = -np.sign(r) * np.maximum(np.abs(r) - self.epsilon, 0.0)
-        ends.append(np.clip(shrunk / np.where(curved, self.ridge, np.inf), self.lower, self.upper))
-        for v in ends:
+        for v in self._answers(r):
             usable = np.isfinite(v)
-            v = np.where(usable, v, beta)
-            value = (beta - v) * r + self.ridge / 2 * (beta**2 - v**2) + self.epsilon * (np.abs(beta) - np.abs(v))
-            total = np.maximum(total, value)
+            if not usable.all():
+                v = np.where(usable, v, beta)
+            value = (beta - v) * (r + self.ridge / 2 * (beta + v))
+            if self.epsilon > 0:
+                value += self.epsilon * (np.abs(beta) - np.abs(v))
+            np.maximum(total, value, out=total)
         return float(total.sum())
+
+    def _answers(self, r: Array) -> Iterator[Array]:
+        """The v of ``gap`` of which one is best: ends of pieces, and where there is a ridge the minimum itself."""
+        curved = self.ridge > 0
+        if curved.any():
+            shrunk = -np.sign(r) * np.maximum(np.abs(r) - self.epsilon, 0.0)
+            yield np.clip(shrunk / np.where(curved, self.ridge, np.inf), self.lower, self.upper)
+        if not curved.all():
+            yield self.lower
+            yield self.upper
+            if self.epsilon > 0:
+                yield np.clip(np.zeros_like(r), self.lower, self.upper)
 
 
 def smoothing_ridge(C: float, weights: Array, h: float) -> Array:
