@@ -59,6 +59,8 @@ class DualSolver:
     tolerance: float = TOLERANCE
     max_rounds: int | None = None
     _U: Array | None = field(default=None, repr=False)
+    _left: tuple[Dual, Rows, float] | None = field(default=None, repr=False)
+    """The problem whose factor is in the work space, its free coefficients in that order, the factor's jitter."""
 
     def __post_init__(self) -> None:
         diagonal = np.abs(np.diagonal(self.K)).astype(np.float64)
@@ -81,6 +83,7 @@ class DualSolver:
         from ..native.smo import smo
 
         make_ready(self.K)
+        self._left = None
         beta = beta.copy()
         u = product(self.K, beta) if u is None else u.copy()
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
@@ -100,6 +103,7 @@ class DualSolver:
             )  # fmt: skip
             seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
             if done and np.isfinite(beta).all() and (not dual.bias or abs(beta.sum()) <= seen):
+                self._left = (dual, state.F, state.jitter)
                 return Solution(beta, u, b, violation, True, rounds)
             if not np.isfinite(beta).all():
                 beta[:] = start
@@ -121,6 +125,7 @@ class DualSolver:
 
         After each, ``solve`` has to be called with the ``order`` that is yielded (None: no factor) before the next.
         """
+        self._left = None
         free = np.flatnonzero(dual.free(beta))
         place = np.full(len(beta), -1)
         place[free] = np.arange(len(free))
@@ -138,8 +143,16 @@ class DualSolver:
             yield None if order is None else free[order]
 
     def inverse(self, dual: Dual, beta: Array) -> SharedInverse:
-        """The inverse on the free coefficients of ``beta``. Cost: O(m³), m² doubles."""
-        return self.inverse_of(dual.ridge, np.flatnonzero(dual.free(beta)), dual.bias)
+        """The inverse on the free coefficients of ``beta``, from their factor if the last solve has left it behind.
+
+        Cost: O(m³), m² doubles.
+        """
+        free, factor, jitter = np.flatnonzero(dual.free(beta)), None, self._jitter(dual.bias)
+        if self._left is not None and self._left[0] is dual:
+            order = self._left[1][: len(free)]
+            if np.array_equal(np.sort(order), free):
+                free, jitter, factor = order, self._left[2], self._U
+        return SharedInverse(self.K, dual.ridge, free, self._constant(dual.bias), jitter, factor)
 
     def inverse_of(self, ridge: Array, rows: Rows, bias: bool) -> SharedInverse:
         """The inverse of ``K + diag(ridge)``, with a bias plus a constant, on some rows."""

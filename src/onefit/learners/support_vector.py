@@ -23,6 +23,7 @@ from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
+from .shared_inverse import SharedInverse
 from .together import Watch, by_gradients, by_inverse
 
 Rows = NDArray[np.intp]
@@ -175,6 +176,7 @@ class Column:
     solver: DualSolver | None = None
     _full: Solution | None = None
     _full_dual: Dual = field(init=False)
+    _inverse: SharedInverse | None = None  # on the free coefficients of this full solution, or nearly
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
     _slow: bool = False  # conjugate gradients take too long
@@ -276,37 +278,79 @@ class Column:
         """The problem of all rows, from its solution at the last penalty."""
         assert self.solver is not None
         starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
-        solution = None
-        if self._full is not None:
-            start = _at_bounds(self._full.beta, self._full_dual, dual)
-            (solution,) = self._together([dual], start[:, None], shared=False)
+        near, image = self._near(dual)
+        solution = self._from_last(dual, near, image)
+        if solution is None:
+            self._inverse = None
+            (solution,) = self._together([dual], near, image, shared=False)
         if solution is None and key in starts:  # from another epsilon, or other weights
             solution = self.solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
         if solution is None:
-            solution = self.solver.solve(dual, *self._scaled(self._full, C, dual), warm=False)
+            start = self._scaled(self._full, C, dual)
+            if dual.objective(near[0], image[0]) < dual.objective(*start):
+                start = near[0], image[0]
+            solution = self.solver.solve(dual, *start, warm=False)
         self._full, self._full_dual, starts[key] = solution, dual, solution.beta
         return solution
 
+    def _near(self, dual: Dual) -> tuple[Array, Array]:
+        """A start (1, n) of the full-data problem, and its product with K: the last solution at the bounds of this one.
+
+        Without one, and without bounds that follow the penalty, every row is taken to be inside the margin.
+        """
+        assert self.solver is not None
+        if self._full is not None:
+            start = _at_bounds(self._full.beta, self._full_dual, dual)[None]
+            return start, self._images(start)
+        inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
+        start = np.clip(inside, dual.lower, dual.upper)
+        return start[None], product(self.solver.K, start)[None]
+
+    def _from_last(self, dual: Dual, start: Array, image: Array) -> Solution | None:
+        """The full solution from the inverse at the last penalty, if few coefficients rest at bounds that move."""
+        assert self.solver is not None
+        if self._inverse is None or not self._alike([dual]):
+            return None
+        if ((start != 0) & ~dual.free(start)).sum() > len(self._inverse.base) // 8:
+            return None
+        return by_inverse(self._inverse, [dual], start, image, self.solver.tolerance_of(dual))[0]
+
+    def _images(self, starts: Array) -> Array:
+        """``K`` times coefficients (t, n) of which many are those of the full solution. Cost: O(n) for each other."""
+        from ..native.active_set import update  # numba is imported by who needs it
+
+        assert self._full is not None
+        assert self.solver is not None
+        K, full, images = self.solver.K, self._full, np.tile(self._full.u, (len(starts), 1))
+        for start, image in zip(starts, images):
+            changed = np.flatnonzero(start != full.beta)
+            update(K, image, start, full.beta, changed, len(changed))
+        return images
+
     def _together(
-        self, duals: list[Dual], starts: Array, shared: bool, watch: Watch | None = None
+        self, duals: list[Dual], starts: Array, images: Array, shared: bool, watch: Watch | None = None
     ) -> list[Solution | None]:
-        """Solutions of several problems at once, None where that fails or does not pay, or ``watch`` closes them."""
+        """Solutions of several problems at once from starts (t, n).
+
+        None where that fails or does not pay, or ``watch`` closes them.
+        """
         assert self.solver is not None
         found: list[Solution | None] = [None] * len(duals)
-        n_free = int(duals[0].free(starts[:, 0]).sum())
+        n_free = int(duals[0].free(starts[0]).sum())
         if n_free < max(200, len(self.y) // 8):
             return found
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow:
-            quick = by_gradients(self.solver.K, duals, starts, tolerance, watch)
+            quick = by_gradients(self.solver.K, duals, starts, images, tolerance, watch)
             self._slow = quick is None  # then larger penalties are slower still
             found = quick or found
         left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
-            inverse = self.solver.inverse(was, full.beta)
-            solutions = by_inverse(inverse, [duals[k] for k in left], starts[:, left], tolerance, watch)
+            self._inverse = self._inverse or self.solver.inverse(was, full.beta)
+            parts = [duals[k] for k in left], starts[left], images[left], tolerance
+            solutions = by_inverse(self._inverse, *parts, watch)
             for k, solution in zip(left, solutions):
                 found[k] = solution
             self._wild = sum(solution is None for solution in solutions) > len(left) // 2
@@ -336,26 +380,26 @@ class Column:
         assert self.solver is not None
         full, was = self._full, self._full_dual
         duals = [self.dual(number, C) for number in numbers]
-        starts = np.column_stack([_at_bounds(full.beta, was, dual) for dual in duals])
+        starts = np.array([_at_bounds(full.beta, was, dual) for dual in duals])
         if watch is not None:
-            watch.expect(numbers, duals, starts)
-            kept = np.flatnonzero(watch(duals, starts))
-            numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[:, kept]
+            watch.expect(numbers, duals, starts.T)
+            kept = np.flatnonzero(watch(duals, starts.T))
+            numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[kept]
         if not numbers:
             return
-        found = self._together(duals, starts, shared=True, watch=watch)
+        images = self._images(starts)
+        found = self._together(duals, starts, images, shared=True, watch=watch)
         left = [k for k, solution in enumerate(found) if solution is None]
         for k, solution in enumerate(found):
             if solution is not None:
                 yield numbers[k], solution, duals[k]
         if not left:
             return
-        images = product(self.solver.K, starts[:, left])
-        for j, (k, order) in enumerate(zip(left, self._factors([duals[k] for k in left]))):
+        self._inverse = None  # its memory is that of other factors
+        for k, order in zip(left, self._factors([duals[k] for k in left])):
             if watch is not None and not watch.wants(duals[k]):
                 continue
-            start, image = np.ascontiguousarray(starts[:, k]), np.ascontiguousarray(images[:, j])
-            yield numbers[k], self.solver.solve(duals[k], start, image, order=order), duals[k]
+            yield numbers[k], self.solver.solve(duals[k], starts[k], images[k], order=order), duals[k]
 
     def _factors(self, duals: list[Dual]) -> Iterable[Rows | None]:
         """Factors of the splits' starts from one factorisation, where splits leave out different rows and no more."""

@@ -63,14 +63,15 @@ def eigh_in_place(K: Array) -> tuple[Array, Array]:
     return values, K.T
 
 
-def invert_in_place(A: Array) -> bool:
+def invert_in_place(A: Array, factorised: bool = False) -> bool:
     """Overwrite the upper triangle of a positive definite A by that of its inverse; False if A is not.
 
+    ``factorised`` says that the upper triangle is U with ``UᵀU`` equal to the matrix to be inverted.
     (LAPACK is told to use the lower triangle, and reads the rows of A as columns.) Cost: O(n³).
     """
     _check(A)
     n, info = len(A), ctypes.c_int(0)
-    for routine in (_DPOTRF, _DPOTRI):
+    for routine in (_DPOTRI,) if factorised else (_DPOTRF, _DPOTRI):
         if n and not info.value:
             routine(b"L", _number(n), _pointer(A), _number(n), ctypes.byref(info))
     return info.value == 0

@@ -11,7 +11,11 @@ import numpy as np
 
 from .active_set import active_set
 from .factor import gather
+from .gradients import projected_gradients
 from .leap import leap
+from .narrow import narrow_product
+from .schur import schur_leaps
+from .sets import change_sets
 from .smo import smo
 
 _LOCK = threading.Lock()
@@ -50,3 +54,26 @@ def _run_all(K: Any) -> None:
     gather(K, F, 2, 1.0, zero, U)
     leap(*parts, zero.copy(), zero.copy(), F.copy(), 2, np.eye(2), side)
     active_set(*parts, 1.0, 1e-9, zero.copy(), zero.copy(), F, 0, side, U, False, 1e-9, 5)
+    _run_side_by_side(K)
+
+
+def _run_side_by_side(K: Any) -> None:
+    """The same for the loops that take several problems."""
+    zero, ends = np.zeros((1, 2)), np.array([[1.0, -1.0]])
+    lower, upper, free, side = (
+        np.minimum(ends, 0.0),
+        np.maximum(ends, 0.0),
+        np.ones((1, 2), dtype=bool),
+        np.ones((1, 2)),
+    )
+    narrow_product(K, zero, zero.copy())
+    projected_gradients(K, zero, ends, free, np.zeros(1), True, 1e-9, 0.0, 3, 2, zero.copy())
+    change_sets(
+        K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),
+        np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp),
+    )  # fmt: skip
+    one, none = np.eye(1), np.zeros(1)
+    schur_leaps(
+        one, none, one, none, one, none, none, none, -ends[0], 0.0, lower[0], upper[0], True, 0.0, 1e-9,
+        zero[0], free[0], side[0], np.zeros(1, dtype=np.intp), 0, one, 2,
+    )  # fmt: skip

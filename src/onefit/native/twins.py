@@ -257,3 +257,97 @@ def leap(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, side):
     new = np.concatenate([free[~over], np.flatnonzero(gaining)])
     F[: len(new)] = new
     return len(new), int(over.sum() + gaining.sum())
+
+
+def narrow_product(K, B, out):
+    """Write ``B Kᵀ`` into ``out``."""
+    out[:] = B @ K.T.astype(np.float64)
+
+
+def projected_gradients(K, ridge, right, free, missing, bias, goal, rough, limit, look, x):
+    """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
+
+    With a bias up to a constant, and with the sums ``missing``. False if one needs, or after ``look`` steps seems to
+    need, more than ``limit`` steps for a root mean square residual of ``goal``; ``rough`` times the first is enough.
+    """
+    outcomes = [
+        _gradients(K, ridge[k], right[k], free[k], missing[k], bias, goal, rough, limit, look, x[k])
+        for k in range(len(right))
+    ]
+    return all(outcomes)
+
+
+def _gradients(K, ridge, right, free, missing, bias, goal, rough, limit, look, x):
+    count = free.sum()
+
+    def project(values):
+        return np.where(free, values - (values[free].mean() if bias else 0.0), 0.0)
+
+    x[:] = np.where(free & bias, missing / count, 0.0)
+    p = r = project(right - K @ x - ridge * x)
+    size, aim = r @ r, count * goal**2
+    first = max(size, aim)
+    for step in range(limit + 1):
+        if size <= max(aim, rough**2 * first):
+            return True
+        if step == look and np.log(aim / first) < np.log(max(size, aim) / first) / look * limit:
+            return False
+        q = project(K @ p + ridge * p)
+        length = size / (p @ q)
+        if step < limit:
+            x += length * p
+        r = r - length * q
+        p, size = r + (r @ r) / size * p, r @ r
+    return False
+
+
+def change_sets(
+    K, ridge, target, epsilon, lower, upper, bias, tolerance, before, beta, u, free, side, b, residual, changes
+):
+    """Rest what a step from ``before`` has put over an end of its piece, free what would gain; all problems at once."""
+    gradient = u + ridge * beta - target
+    if bias:
+        b[:] = -np.mean(gradient + side * epsilon, axis=1, where=free)
+    else:
+        b[:] = 0.0
+    gradient += b[:, None]
+    residual[:] = np.abs((gradient + side * epsilon) * free).max(axis=1)
+    over, gaining = _changes(gradient, epsilon, lower, upper, tolerance, before, beta, free, side)
+    u[:] = beta @ K
+    changes[:] = over.sum(axis=1) + gaining.sum(axis=1)
+
+
+def _changes(gradient, epsilon, lower, upper, tolerance, before, beta, free, side):
+    """Change coefficients and sets; returns (which were over an end, which gain)."""
+    rising, falling = slopes(gradient, epsilon, beta)
+    rise = (beta < upper) & (rising < -tolerance)
+    gaining = ~free & (lower < upper) & (rise | ((beta > lower) & (falling > tolerance)))
+    up, two = beta > before, epsilon > 0
+    end = np.where(up, np.where(two & (side < 0), 0.0, upper), np.where(two & (side > 0), 0.0, lower))
+    over = free & np.where(up, beta >= end, beta <= end)
+    side[gaining] = np.where((beta > 0) | ((beta == 0) & rise), 1.0, -1.0)[gaining]
+    beta[over] = end[over]
+    free ^= over | gaining
+    return over, gaining
+
+
+def schur_leaps(
+    P, ones, Q, q_ones, S, right, start, reach, gradient, epsilon, lower, upper, bias, missing, tolerance,
+    beta, free, side, R, q, U, max_leaps,
+):  # fmt: skip
+    """Leaps on the rows of the base and of Q, each by a dense system of the matrix that P, Q and S describe."""
+    M = np.linalg.inv(P)
+    M = np.block([[M, M @ Q.T], [Q @ M, S + Q @ M @ Q.T]])
+    first = beta.copy()
+    for _ in range(max_leaps):
+        before, moved = beta.copy(), np.where(free, 0.0, beta - first)
+        wanted = (-(gradient + side * epsilon) - M @ moved)[free]
+        along, across = np.linalg.solve(M[np.ix_(free, free)], np.column_stack([wanted, np.ones(free.sum())])).T
+        b = (moved.sum() + along.sum() - missing) / across.sum() if bias else 0.0
+        moved[free] = along - b * across
+        beta[free] = (first + moved)[free]
+        slope = gradient + M @ moved + b
+        over, gaining = _changes(slope, epsilon, lower, upper, tolerance, before, beta, free, side)
+        if not (over | gaining).any():
+            return True
+    return False

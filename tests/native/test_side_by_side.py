@@ -1,0 +1,139 @@
+"""The loops that solve several dual problems side by side, against their twins in NumPy."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from onefit.native import gradients, narrow, schur, sets, twins
+
+from ..learners.machines import MACHINES, learner, random_start, target
+from ..oracles.problems import random_gram, row_weights, seeds
+from ..oracles.support_vector import gram
+
+LOOPS = [narrow.narrow_product, gradients.projected_gradients, sets.change_sets, schur.schur_leaps]
+biases = pytest.mark.parametrize("bias", [True, False])
+machines = pytest.mark.parametrize("machine", MACHINES)
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
+def test_the_twin_takes_the_same_arguments(loop):
+    compiled = getattr(loop, "py_func", loop)
+    twin = getattr(twins, compiled.__name__)
+    assert list(inspect.signature(twin).parameters) == list(inspect.signature(compiled).parameters)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 6, 601])
+@pytest.mark.parametrize("m", [1, 5, 512, 700])
+@pytest.mark.parametrize("t", [1, 2, 5])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_narrow_product(n, m, t, kind):
+    rng = np.random.default_rng(n + m + t)
+    K, B = rng.normal(size=(n, m)).astype(kind), rng.normal(size=(t, m))
+    for loop in (narrow.narrow_product, twins.narrow_product):
+        out = np.full((t, n), np.nan)
+        loop(K, B, out)
+        np.testing.assert_allclose(out, B @ K.T.astype(np.float64), atol=1e-11)
+
+
+def systems(seed, n=40, t=3):
+    rng = np.random.default_rng(seed)
+    K, ridge = random_gram(seed, n) / n, rng.uniform(0.5, 1.0, size=(t, n))
+    return K, ridge, rng.normal(size=(t, n)), rng.random((t, n)) < 0.7, rng.normal(size=t)
+
+
+@seeds
+@biases
+def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias):
+    K, ridge, right, free, missing = systems(seed)
+    for loop in (gradients.projected_gradients, twins.projected_gradients):
+        x = np.full_like(right, np.nan)
+        assert loop(K, ridge, right, free, missing, bias, 1e-12, 0.0, 60, 100, x)
+        for k in range(len(x)):
+            rows = np.flatnonzero(free[k])
+            M = K[np.ix_(rows, rows)] + np.diag(ridge[k, rows])
+            if bias:
+                M = np.block([[M, np.ones((len(rows), 1))], [np.ones((1, len(rows))), np.zeros((1, 1))]])
+            expected = np.linalg.solve(M, np.r_[right[k, rows], [missing[k]] * bias])[: len(rows)]
+            np.testing.assert_allclose(x[k, rows], expected, atol=1e-10)
+            assert (x[k, ~free[k]] == 0).all()
+
+
+@seeds
+@biases
+@pytest.mark.parametrize(("rough", "limit", "look"), [(1e-2, 60, 100), (0.0, 4, 100), (0.0, 12, 3), (0.0, 60, 3)])
+def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rough, limit, look):
+    K, ridge, right, free, missing = systems(seed)
+    x, other = np.empty_like(right), np.empty_like(right)
+    done = gradients.projected_gradients(K, ridge, right, free, missing, bias, 1e-10, rough, limit, look, x)
+    assert done == twins.projected_gradients(K, ridge, right, free, missing, bias, 1e-10, rough, limit, look, other)
+    if done:
+        np.testing.assert_allclose(x, other, atol=1e-7)
+
+
+def batch(machine, bias, seed, n=40, t=3):
+    """(K, the problem's parts, random coefficients, free sets and sides) of some problems."""
+    K, X = gram("narrow", seed, n)
+    duals = []
+    for k in range(t):
+        weights = np.where(np.arange(n) % t == k, 0.0, row_weights(seed, n))
+        duals.append(learner(machine, bias).dual(target(machine, seed, X), 2.0, weights))
+    beta = np.array([random_start(dual, seed + k) for k, dual in enumerate(duals)])
+    free = np.array([dual.free(start) for dual, start in zip(duals, beta)])
+    lower, upper, ridge = (np.array([getattr(d, name) for d in duals]) for name in ("lower", "upper", "ridge"))
+    return K, duals[0].target, duals[0].epsilon, lower, upper, ridge, beta, free, np.where(beta > 0, 1.0, -1.0)
+
+
+@seeds
+@machines
+@biases
+def test_sets_change_as_in_the_twin(seed, machine, bias):
+    K, y, epsilon, lower, upper, ridge, before, free, side = batch(machine, bias, seed)
+    moved = before + np.random.default_rng(seed).normal(size=before.shape) * free
+    outcomes = []
+    for loop in (sets.change_sets, twins.change_sets):
+        beta, u, sets_, sides = moved.copy(), moved @ K, free.copy(), side.copy()
+        b, residual, changes = np.empty(3), np.empty(3), np.empty(3, dtype=np.intp)
+        loop(K, ridge, y, epsilon, lower, upper, bias, 1e-9, before, beta, u, sets_, sides, b, residual, changes)
+        np.testing.assert_allclose(u, beta @ K, atol=1e-11)
+        assert ((beta >= lower) & (beta <= upper)).all()
+        outcomes.append((beta, sets_, sides, b, residual, changes))
+    for mine, twin in zip(*outcomes):
+        np.testing.assert_allclose(mine, twin, atol=1e-11)
+    assert outcomes[0][-1].sum() > 0
+
+
+@seeds
+@machines
+@biases
+@pytest.mark.parametrize("max_leaps", [1, 2, 20])
+@pytest.mark.parametrize("room", [0, 60])
+def test_leaps_are_those_of_dense_systems(seed, machine, bias, max_leaps, room):
+    """Rows of the base come to rest and become free again, and so do others."""
+    K, y, epsilon, *parts = batch(machine, bias, seed)
+    lower, upper, ridge, beta, free, side = (part[0] for part in parts)
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(40)[:36]
+    base, known = rows[:24], rows[24:]
+    M = K + float(bias) + np.diag(ridge + 1e-9)
+    P = np.linalg.inv(M[np.ix_(base, base)])
+    Q = M[np.ix_(known, base)] @ P
+    S = M[np.ix_(known, known)] - Q @ M[np.ix_(base, known)]
+    gradient = (K @ beta + ridge * beta - y)[rows]
+    right = (-(gradient + epsilon * side[rows]) * free[rows])[:24]
+    resting = np.flatnonzero(~free[base])
+    q = len(resting)
+    outcomes = []
+    for loop in (schur.schur_leaps, twins.schur_leaps):
+        R, U = np.zeros(min(q + room, 24), dtype=np.intp), np.zeros((min(q + room, 24), min(q + room, 24)))
+        R[:q], U[:q, :q] = resting, np.linalg.cholesky(P[np.ix_(resting, resting)]).T
+        state = [part[rows] for part in (beta, free, side)]
+        known_parts = (P, P.sum(axis=0), Q, Q.sum(axis=1), S, right.copy(), P @ right, Q @ right, gradient, epsilon)
+        missing = -float(beta.sum()) if bias else 0.0
+        possible = loop(*known_parts, lower[rows], upper[rows], bias, missing, 1e-9, *state, R, q, U, max_leaps)
+        outcomes.append((possible, *state))
+    (possible, *mine), (other, *twin) = outcomes
+    if room or possible:
+        assert possible == other
+        for one, another in zip(mine, twin):
+            np.testing.assert_allclose(one, another, atol=1e-7)
