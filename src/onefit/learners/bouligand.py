@@ -36,6 +36,9 @@ from .bordered import Bordered, BorderedDense, BorderedDiagonal
 from .dual import Array
 from .support_vector import Column, Rows, Run
 
+SMALL = 1e-3
+"""Ridge, relative to the diagonal of K, below which solutions are refined."""
+
 CHUNK = 64
 """Splits that are treated side by side."""
 
@@ -146,6 +149,8 @@ class _Terms:
     def __post_init__(self) -> None:
         self.bias = self.problem.run.learner.bias
         self.S = np.flatnonzero(self.start.curved)
+        small = self.start.ridge[self.S].min(initial=np.inf) < SMALL * self.problem.magnitude
+        self.refinements = 2 if small and self.problem.identity is None else 0
 
     def total(self, changes: _Changes) -> tuple[Array, Array]:
         """(a (n, t), b' (t,)) of all terms together."""
@@ -169,10 +174,21 @@ class _Terms:
         sums = -a.sum(axis=0)
         system = self._system(1.0)
         if self.order > 1:
-            term = ridge * (first[S] - system.solve(right, sums)[0])
+            term = ridge * (first[S] - self._solve(system, right, sums)[0])
             right += self._later(system, ridge, changes.delta[S], term)
-        a[S], biases = system.solve(right, sums)
+        a[S], biases = self._solve(system, right, sums)
         return a, biases
+
+    def _solve(self, system: Bordered, right: Array, sums: Array) -> tuple[Array, Array]:
+        """The solution on S, refined where rounding of the inverse would be seen."""
+        x, b = system.solve(right, sums)
+        S, spread = self.S, np.zeros((len(self.start.slopes), right.shape[1]))
+        for _ in range(self.refinements):
+            spread[S] = x
+            residual = right - self._image(spread)[S] - self.start.ridge[S, None] * x - b
+            dx, db = system.solve(residual, sums - x.sum(axis=0))
+            x, b = x + dx, b + db
+        return x, b
 
     def _later(self, system: Bordered, ridge: Array, delta: Array, term: Array) -> Array:
         """The sum of ``r = Delta T`` of the orders from two on; ``term`` is the first."""
@@ -207,8 +223,7 @@ class _Terms:
             if len(shares) == 0:
                 continue
             system = self._system(1.0 / shares[0]) if len(shares) == 1 else self._new_system(ridge[:, k])
-            step = system.without(right[:, [k]], kept[:, [k]], sums[[k]])
-            a[:, k] += np.nan if step is None else step[:, 0]
+            a[:, k] += self._kept_step(system, right[:, k], kept[:, k], float(sums[k]), ridge[:, k])
         if not self.bias:
             return a, np.zeros(a.shape[1])
         lacking = (kept * (ridge * (first - a) - self._image(a))).sum(axis=0)
@@ -217,6 +232,20 @@ class _Terms:
         if none.any():
             biases[none] = self._biases_of_bounds(changes, a)[none]
         return a, biases
+
+    def _kept_step(self, system: Bordered, right: Array, kept: NDArray[np.bool_], total: float, ridge: Array) -> Array:
+        """The solution on the rows that a split keeps, refined likewise; NaN if there is none."""
+        x = np.zeros(len(right))
+        lacking = right
+        for _ in range(1 + self.refinements):
+            step = system.without(lacking[:, None], kept[:, None], np.array([total - x.sum()]))
+            if step is None:
+                return np.full(len(right), np.nan)
+            x = x + step[:, 0]
+            lacking = kept * (right - self._image(x[:, None])[:, 0] - ridge * x)
+            if self.bias:
+                lacking -= kept * (lacking.sum() / kept.sum())
+        return x
 
     def _biases_of_bounds(self, changes: _Changes, a: Array) -> Array:
         """Without curved rows the bias is the best for the coefficients: the middle of its interval."""
