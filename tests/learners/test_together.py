@@ -6,7 +6,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.kernels import Gaussian
-from onefit.learners import support_vector, together
+from onefit.learners import column, together
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
 from onefit.learners.hinge import Hinge
@@ -54,7 +54,7 @@ def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
         full_dual = learner.dual(y, C, weights)
         full = solver.solve(full_dual, zeros, zeros, warm=False)
         duals = list(duals_of(learner, y, C, folds, weights))
-        starts = np.array([support_vector._at_bounds(full.beta, full_dual, dual) for dual in duals])
+        starts = np.array([column._at_bounds(full.beta, full_dual, dual) for dual in duals])
         expected = [DualSolver(K).solve(dual, zeros, zeros, warm=False) for dual in duals]
         ways = {"gradients": together.by_gradients(K, duals, starts, starts @ K, 1e-10) or []}
         if full_dual.free(full.beta).any():

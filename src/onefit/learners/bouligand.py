@@ -33,28 +33,40 @@ from ..core.machine import Series
 from ..linalg.product import product
 from .bias import best_bias
 from .bordered import Bordered, BorderedDense, BorderedDiagonal
-from .dual import Array
-from .support_vector import Column, Rows, Run
+from .column import Column, Rows
+from .dual import Array, Dual
+from .exact_run import Run
+from .together import images_of
 
 SMALL = 1e-3
 """Ridge, relative to the diagonal of K, below which solutions are refined."""
 
+SEEN = 1e-13
+"""Residual, relative to the right side, above which they are."""
+
+NARROW = 24
+"""Vectors up to which there is a faster product than the general one."""
+
 CHUNK = 64
 """Splits that are treated side by side."""
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Start:
     """Where a series starts: minus the slopes of the losses, the curved rows and their ridge, ``u``, the bias.
 
-    ``lacking`` is what the coefficients are more than minus the slopes: nothing at a minimiser of the smoothed loss.
+    ``dual`` is the smoothed problem, if that was solved; else ``lacking`` is what the coefficients are more than minus
+    the slopes.
     """
 
     slopes: Array
-    curved: NDArray[np.bool_]
+    curved: Mask
     ridge: Array
     u: Array
     b: float
+    dual: Dual | None = None
     lacking: Array | None = None
 
     @property
@@ -104,7 +116,8 @@ class SeriesRun(Run):
             dual = learner.smoothed(y, C, weights, h)
             solution = problem.solve_full(dual, C)
             curved = dual.free(solution.beta)
-            return Start(solution.beta, curved, dual.ridge, solution.u, solution.b) if solution.converged else None
+            start = Start(solution.beta, curved, dual.ridge, solution.u, solution.b, dual)
+            return start if solution.converged else None
         solution = problem.solve_full(learner.dual(y, C, weights), C)
         if not solution.converged:
             return None
@@ -112,7 +125,7 @@ class SeriesRun(Run):
         curved = (second > 0) & (weights > 0)
         slopes = -C * weights * first
         ridge = 1.0 / np.where(curved, C * weights * second, 1.0)
-        return Start(slopes, curved, ridge, solution.u, solution.b, solution.beta - slopes)
+        return Start(slopes, curved, ridge, solution.u, solution.b, lacking=solution.beta - slopes)
 
 
 def _residual_scale(problem: Column, C: float) -> float:
@@ -167,12 +180,11 @@ class _Terms:
         Cost: O(m³ + m² t) for m curved rows, and for each order O(Σ l²), or O(m² t) if the penalty follows the number
         of rows.
         """
-        start, S = self.start, self.S
-        ridge = start.ridge[S, None]
+        system, start = self._system(1.0), self.start
+        S, ridge = self.S, start.ridge[self.S, None]
         a = np.where(start.curved[:, None], 0.0, first)
         right = ridge * first[S] - self._image(a)[S]
         sums = -a.sum(axis=0)
-        system = self._system(1.0)
         if self.order > 1:
             term = ridge * (first[S] - self._solve(system, right, sums)[0])
             right += self._later(system, ridge, changes.delta[S], term)
@@ -186,6 +198,8 @@ class _Terms:
         for _ in range(self.refinements):
             spread[S] = x
             residual = right - self._image(spread)[S] - self.start.ridge[S, None] * x - b
+            if np.abs(residual).max() <= SEEN * np.abs(right).max():
+                break
             dx, db = system.solve(residual, sums - x.sum(axis=0))
             x, b = x + dx, b + db
         return x, b
@@ -218,12 +232,10 @@ class _Terms:
         a = np.where(kept, 0.0, first)
         right = kept * (ridge * first - self._image(a))
         sums = -a.sum(axis=0)
-        for k in np.argsort(changes.growth, kind="stable"):  # equal ridges next to each other: one inverse at a time
-            shares = np.unique(changes.kept[kept[:, k], k])
-            if len(shares) == 0:
-                continue
-            system = self._system(1.0 / shares[0]) if len(shares) == 1 else self._new_system(ridge[:, k])
-            a[:, k] += self._kept_step(system, right[:, k], kept[:, k], float(sums[k]), ridge[:, k])
+        for columns, system in self._systems(changes, kept, ridge):
+            a[:, columns] += self._kept_step(
+                system, right[:, columns], kept[:, columns], sums[columns], ridge[:, columns]
+            )
         if not self.bias:
             return a, np.zeros(a.shape[1])
         lacking = (kept * (ridge * (first - a) - self._image(a))).sum(axis=0)
@@ -233,18 +245,33 @@ class _Terms:
             biases[none] = self._biases_of_bounds(changes, a)[none]
         return a, biases
 
-    def _kept_step(self, system: Bordered, right: Array, kept: NDArray[np.bool_], total: float, ridge: Array) -> Array:
-        """The solution on the rows that a split keeps, refined likewise; NaN if there is none."""
-        x = np.zeros(len(right))
-        lacking = right
+    def _systems(self, changes: _Changes, kept: Mask, ridge: Array) -> Iterator[tuple[Rows, Bordered]]:
+        """Splits that have the same ridge on the curved rows that they keep, and its system, one at a time."""
+        groups: dict[float, list[int]] = {}
+        for k in np.flatnonzero(kept.any(axis=0)):
+            shares = np.unique(changes.kept[kept[:, k], k])
+            if len(shares) == 1:
+                groups.setdefault(float(shares[0]), []).append(int(k))
+            else:
+                yield np.array([k]), self._new_system(ridge[:, k])
+        for share, members in groups.items():
+            yield np.array(members), self._system(1.0 / share)
+
+    def _kept_step(self, system: Bordered, right: Array, kept: Mask, sums: Array, ridge: Array) -> Array:
+        """The solutions on the rows that splits keep, refined likewise; NaN if there is none."""
+        x, lacking = np.zeros_like(right), right
         for _ in range(1 + self.refinements):
-            step = system.without(lacking[:, None], kept[:, None], np.array([total - x.sum()]))
+            step = system.without(lacking, kept, sums - x.sum(axis=0))
             if step is None:
-                return np.full(len(right), np.nan)
-            x = x + step[:, 0]
-            lacking = kept * (right - self._image(x[:, None])[:, 0] - ridge * x)
+                return np.full_like(right, np.nan)
+            x = x + step
+            if not self.refinements:
+                break
+            lacking = kept * (right - self._image(x) - ridge * x)
             if self.bias:
-                lacking -= kept * (lacking.sum() / kept.sum())
+                lacking -= kept * (lacking.sum(axis=0) / kept.sum(axis=0))
+            if np.abs(lacking).max() <= SEEN * np.abs(right).max():
+                break
         return x
 
     def _biases_of_bounds(self, changes: _Changes, a: Array) -> Array:
@@ -273,14 +300,20 @@ class _Terms:
         assert self.problem.solver is not None
         K = self.problem.solver.K
         if 25 * np.count_nonzero(a) > a.size:
-            return product(K, a)
+            return images_of(K, np.ascontiguousarray(a.T)).T if a.shape[1] <= NARROW else product(K, a)
         return np.column_stack([column[rows] @ K[rows] for column in a.T for rows in [np.flatnonzero(column)]])
 
     def _system(self, growth: float) -> Bordered:
         """That with the ridge of all curved rows multiplied by a number; the last one is kept."""
         if self._last is None or self._last[0] != growth:
             self._last = None  # before the next one is made
-            self._last = growth, self._new_system(self.start.ridge * growth)
+            problem, dual = self.problem, self.start.dual
+            if growth == 1.0 and dual is not None and problem.solver is not None:
+                shared = problem.solver.inverse(dual, self.start.slopes)
+                self.S = shared.base  # in another order
+                self._last = growth, BorderedDense(shared, self.bias)
+            else:
+                self._last = growth, self._new_system(self.start.ridge * growth)
         return self._last[1]
 
     def _new_system(self, ridge: Array) -> Bordered:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.machine import Judge
-from ..linalg.product import product
 from .certificate import Ball, feasible
+from .column import Column, Rows
 from .dual import Array, Dual
-from .support_vector import Column, Rows, Run
+from .exact_run import Run
+from .together import images_of
 
 
 @dataclass
@@ -60,9 +61,11 @@ class _Watch:
     def __init__(self, run: CertifiedRun, problem: Column, column: int) -> None:
         assert problem.solver is not None
         self.run, self.problem, self.column, self.K = run, problem, column, problem.solver.K
-        self.splits: dict[int, int] = {}  # by problem, as the next two
+        self.splits: dict[int, int] = {}  # by problem, as the next three
         self.starts: dict[int, Array] = {}  # that were not looked at yet
         self.open: dict[int, bool] = {}
+        self.rounds: dict[int, int] = {}
+        self.starts_prove = True
         self.gram = run.ws.stored_gram()
         self.diagonal = np.diagonal(self.gram)
         self.roots = np.sqrt(np.diagonal(self.K))
@@ -70,37 +73,52 @@ class _Watch:
 
     def begin(self, k: int) -> None:
         """Turn to another penalty."""
-        self.k, self.round, self.closed = k, 0, 0
+        self.k, self.closed = k, 0
 
     def expect(self, splits: list[int], duals: list[Dual], starts: Array) -> None:
-        self.round = 0
         self.splits = {id(dual): split for split, dual in zip(splits, duals)}
-        self.starts = dict(zip(self.splits, starts.T))
+        self.starts = dict(zip(self.splits, starts))
         self.open = dict.fromkeys(self.splits, True)
+        self.rounds = dict.fromkeys(self.splits, 0)
 
     def wants(self, dual: Dual) -> bool:
         if self.open[id(dual)]:
-            (still,) = self.run.judge.still_open(self.k, self.column, [self.splits[id(dual)]], [None], self.round)
+            (still,) = self.run.judge.still_open(self.k, self.column, [self.splits[id(dual)]], [None], 0)
             if not still and id(dual) in self.starts:  # closed without a look: it needs some values all the same
-                self._look([dual], self.starts[id(dual)][:, None])
+                self._look_from([dual], self.starts[id(dual)][None])
             elif not still:
                 self.open[id(dual)], self.closed = False, self.closed + 1
         return self.open[id(dual)]
 
     def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
-        """A look costs as much as part of a step: where the first one proves little, the others will not either."""
-        answer = np.ones(len(duals), dtype=bool)
-        answer[:1] = self._look(duals[:1], betas[:, :1])
-        if len(duals) > 1 and self.run.judge.promising(self.k, self.splits[id(duals[0])]):
-            answer[1:] = self._look(duals[1:], betas[:, 1:])
-        self.round += 1
+        """A look costs as much as part of a step: where the first one proves little, the others will not either, and
+        where starts prove little, those of larger penalties will not either.
+        """
+        answer, starting = np.ones(len(duals), dtype=bool), self.rounds[id(duals[0])] == 0
+        if self.starts_prove or not starting:
+            answer[:1] = self._look_from(duals[:1], betas[:1])
+            if self.run.judge.promising(self.k, self.splits[id(duals[0])]):
+                answer[1:] = self._look_from(duals[1:], betas[1:])
+            elif starting:
+                self.starts_prove = False
+        for dual in duals:
+            self.rounds[id(dual)] += 1
         return answer
 
-    def _look(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
-        points = np.column_stack([feasible(dual, beta) for dual, beta in zip(duals, betas.T)])
-        images = product(self.K, points)
+    def enough(self, dual: Dual, beta: Array, u: Array) -> bool:
+        still = self._look([dual], beta[None], u[None])[0]
+        self.rounds[id(dual)] += 1
+        return not still
+
+    def _look_from(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
+        if not duals:
+            return np.empty(0, dtype=bool)
+        points = np.array([feasible(dual, beta) for dual, beta in zip(duals, betas)])
+        return self._look(duals, points, images_of(self.K, points))
+
+    def _look(self, duals: list[Dual], points: Array, images: Array) -> NDArray[np.bool_]:
         intervals, splits = [], [self.splits[id(dual)] for dual in duals]
-        for dual, split, beta, u in zip(duals, splits, points.T, images.T):
+        for dual, split, beta, u in zip(duals, splits, points, images):
             tested = self.run.ws.problem.folds.folds[split].test
             ball = Ball.around(dual, beta, u, self.roots)
             values = self._values(beta, u, tested)
@@ -108,7 +126,7 @@ class _Watch:
             intervals.append((proof.lower, proof.upper))
             self.starts.pop(id(dual), None)
             self.run.values[split][self.k, :, self.column] = np.clip(values + ball.b, proof.lower, proof.upper)
-        open_ = self.run.judge.still_open(self.k, self.column, splits, intervals, self.round)
+        open_ = self.run.judge.still_open(self.k, self.column, splits, intervals, self.rounds[id(duals[0])])
         self.open.update(zip(map(id, duals), open_))
         self.closed += len(open_) - sum(open_)
         return np.array(open_, dtype=bool)

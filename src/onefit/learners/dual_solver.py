@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,8 @@ from .shared_inverse import SharedInverse
 from .together import ROUNDING
 
 Rows = NDArray[np.intp]
+Enough = Callable[[Array, Array], bool]
+"""Whether coefficients and their product with K are good enough."""
 
 TOLERANCE = 1e-10
 """Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
@@ -24,6 +26,8 @@ TOLERANCE = 1e-10
 EPS = np.finfo(np.float64).eps
 ROUNDS = 400
 ATTEMPTS = 4
+SLICE = 8
+"""Rounds after which it is asked whether they are enough."""
 LEAPS = 6
 LEAP_FROM = 100
 """Free coefficients from which on a new factor may be cheaper than changing some of them one by one."""
@@ -70,12 +74,20 @@ class DualSolver:
             self.noise = max(self.noise, float(np.finfo(np.float32).eps) * np.sqrt(len(diagonal)) * self.magnitude)
 
     def solve(
-        self, dual: Dual, beta: Array, u: Array | None = None, *, warm: bool = True, order: Rows | None = None
+        self,
+        dual: Dual,
+        beta: Array,
+        u: Array | None = None,
+        *,
+        warm: bool = True,
+        order: Rows | None = None,
+        enough: Enough | None = None,
     ) -> Solution:
         """The solution from a start ``beta`` within the bounds, and ``u = K beta`` if that is known.
 
         A ``warm`` start goes to the active-set method at once, a cold one makes SMO steps first, and so does one that
-        fails. ``order`` are the free coefficients of the start if ``leave_out`` has just factorised them.
+        fails. ``order`` are the free coefficients of the start if ``leave_out`` has just factorised them. ``enough``
+        is asked now and then whether to stop.
         Cost: O(m³) for m free coefficients, then see ``native.active_set``.
         """
         from ..native.active_set import active_set  # numba is imported by who needs it
@@ -97,10 +109,17 @@ class DualSolver:
             state = self._prepare(dual, beta, u, jitter, order)
             self._leap(parts, dual, state)
             rounding = ROUNDING * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
-            b, violation, rounds, done = active_set(
-                *parts, self._constant(dual.bias), state.jitter, beta, u, state.F, state.m, state.side, self._U,
-                state.settled, max(tolerance, rounding), self.max_rounds or ROUNDS,
-            )  # fmt: skip
+            rounds, limit = 0, self.max_rounds or ROUNDS
+            while True:
+                b, violation, made, done, state.m = active_set(
+                    *parts, self._constant(dual.bias), state.jitter, beta, u, state.F, state.m, state.side, self._U,
+                    state.settled, max(tolerance, rounding), min(limit - rounds, SLICE if enough else limit),
+                )  # fmt: skip
+                rounds, state.settled = rounds + made, False
+                if enough is not None and not done and enough(beta, u):
+                    return Solution(beta, u, b, violation, False, rounds)
+                if done or rounds >= limit:
+                    break
             seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
             if done and np.isfinite(beta).all() and (not dual.bias or abs(beta.sum()) <= seen):
                 self._left = (dual, state.F, state.jitter)

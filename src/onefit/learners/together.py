@@ -32,10 +32,13 @@ class Watch(Protocol):
     """Closes problems whose solution is known well enough: they are not solved any further."""
 
     def expect(self, splits: list[int], duals: list[Dual], starts: Array) -> None:
-        """Say to which splits some problems belong, and where they start (n, t)."""
+        """Say to which splits some problems belong, and where they start (t, n)."""
 
     def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
-        """Look at approximate coefficients (n, t) of some problems: which of them are still open?"""
+        """Look at approximate coefficients (t, n) of some problems: which of them are still open?"""
+
+    def enough(self, dual: Dual, beta: Array, u: Array) -> bool:
+        """Look at one of them, whose coefficients are feasible: is it closed now?"""
 
     def wants(self, dual: Dual) -> bool:
         """Whether a problem is still open."""
@@ -113,7 +116,7 @@ class Batch:
             self.before = self.beta.copy()
             if not step(self):
                 return False
-            self.u = _images(self.K, self.beta)
+            self.u = images_of(self.K, self.beta)
             self._settle()
         return True
 
@@ -155,7 +158,7 @@ class Batch:
             self.solutions[self.numbers[k]] = Solution(beta, u, float(b[k]), float(residual[k]), True)
         self.keep(~settled & self.free.any(axis=1))
         if self.watch is not None and len(self.numbers):
-            self.keep(self.watch([self.duals[k] for k in self.numbers], self.beta.T))
+            self.keep(self.watch([self.duals[k] for k in self.numbers], self.beta))
 
     def _inside(self) -> NDArray[np.bool_]:
         """Which problems have a free coefficient that is clearly away from its bounds, to tell the bias."""
@@ -164,7 +167,7 @@ class Batch:
         return np.asarray((away & ((np.abs(self.beta) > near) | (self.epsilon == 0))).any(axis=1))
 
 
-def _images(K: Array, B: Array) -> Array:
+def images_of(K: Array, B: Array) -> Array:
     """``K`` times the rows of B, as rows."""
     from ..native.narrow import narrow_product
 

@@ -39,7 +39,8 @@ def active_set(
     ``F[:m]`` are the free indices, ``side`` says on which piece (-1 or +1) each is if there are two, and U is the
     factor of ``K[F, F] + constant + diag(ridge[F] + jitter)``; all of them change.
     ``settled`` says that the free coefficients are at the minimum over them already.
-    Returns (bias, largest violation of the conditions of optimality, rounds, whether it is at most ``tol``).
+    Returns (bias, largest violation of the conditions of optimality, rounds, whether it is at most ``tol``, number of
+    free ones); where it has stopped, another call goes on.
     Cost: O(n m) a round and O(m²) for each coefficient that becomes free or stops being so.
     """
     n = len(target)
@@ -80,7 +81,7 @@ def active_set(
         if worst <= tol:
             if bias:
                 b = _middle(ridge, target, epsilon, lower, upper, beta, u, b, floor)
-            return b, worst, round_number + 1, True
+            return b, worst, round_number + 1, True, m
         for c in range(found):
             i = chosen[c]
             row = K[i]
@@ -94,7 +95,7 @@ def active_set(
             side[i] = 1.0 if beta[i] > 0 or (beta[i] == 0 and upwards) else -1.0
         append(U, m, columns, diagonals, found, jitter / 2)
         m += found
-    return b, worst, max_rounds, False
+    return b, worst, max_rounds, False, m
 
 
 @compiled

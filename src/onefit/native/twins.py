@@ -121,9 +121,9 @@ def active_set(
 ):
     """Solve in place for ``beta`` (within its bounds at the start) and ``u = K beta``.
 
-    ``F[:m]`` are the free indices, and ``side`` says on which piece (-1 or +1) each is; F and U are left alone.
+    ``F[:m]`` are the free indices, and ``side`` says on which piece (-1 or +1) each is; U is left alone.
     ``settled`` says that the free coefficients are at the minimum over them already. Returns (bias, largest violation
-    of optimality, rounds, whether it is at most ``tol``).
+    of optimality, rounds, whether it is at most ``tol``, number of free ones).
     """
     problem = _Dual(K, ridge, target, epsilon, lower, upper, bias)
     free = [int(i) for i in F[:m]]
@@ -143,12 +143,14 @@ def active_set(
         if worst <= tol:
             if bias and not problem.inside(beta)[free].any():
                 b = problem.middle(beta, u)
-            return b, worst, round_number + 1, True
+            F[: len(free)] = free
+            return b, worst, round_number + 1, True, len(free)
         for i in np.argsort(-gain, kind="stable")[: 1 if free or not bias else 2]:
             if gain[i] > tol:
                 free.append(int(i))
                 side[i] = np.sign(beta[i]) or (1.0 if upwards[i] else -1.0)
-    return b, worst, max_rounds, False
+    F[: len(free)] = free
+    return b, worst, max_rounds, False, len(free)
 
 
 class _Dual:

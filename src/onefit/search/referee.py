@@ -50,26 +50,22 @@ class Referee(ABC):
         self, k: int, column: int, splits: list[int], intervals: Sequence[tuple[Array, Array] | None], round_: int
     ) -> list[bool]:
         """Which of some splits need another round."""
-        known = self._known(k)
+        new = 0
         for split, interval in zip(splits, intervals):
             if interval is not None:
-                rows = self.splits[split]
-                self.lower[k, rows, column], self.upper[k, rows, column] = interval
+                new += self._learn(k, split, column, *interval)
+        event = "proved later" if round_ >= LATER else f"proved in round {round_}"
+        self.ledger.add(event, new, 0.0)
         if self.pruned[k] or (self.incumbent is not None and self.bounds(k)[1] < self.incumbent.score):
             self.pruned[k] = self.early[k] = True
             return [False] * len(splits)
-        open_ = self._open(k)
-        event = "proved later" if round_ >= LATER else f"proved in round {round_}"
-        self.ledger.add(event, int(np.count_nonzero(self._known(k) & ~known)), 0.0)
-        answer = [bool(open_[self.splits[split]].any()) for split in splits]
+        answer = [not self._known(k, split).all() for split in splits]
         self.early[k] |= not all(answer)
         return answer
 
     def settle(self, k: int, column: int, split: int, values: Array) -> None:
         """Exact values leave nothing open."""
-        known, rows = self._known(k), self.splits[split]
-        self.lower[k, rows, column] = self.upper[k, rows, column] = values
-        self.ledger.add("proved by solving", int(np.count_nonzero(self._known(k) & ~known)), 0.0)
+        self.ledger.add("proved by solving", self._learn(k, split, column, values, values), 0.0)
 
     def finish(self, k: int, column: int) -> None:
         """A candidate that is known in all columns may be the new incumbent."""
@@ -85,22 +81,24 @@ class Referee(ABC):
 
     def promising(self, k: int, split: int) -> bool:
         """Whether half of a split is known, or nearly."""
-        return bool(self.pruned[k] or np.mean(self._nearly_known(k)[self.splits[split]]) >= 0.5)
+        return bool(self.pruned[k] or self._nearly_known(k, split).mean() >= 0.5)
+
+    def _learn(self, k: int, split: int, column: int, lower: Array, upper: Array) -> int:
+        """Keep new intervals; how many rows of the split are known by them that were not before?"""
+        before, rows = self._known(k, split), self.splits[split]
+        self.lower[k, rows, column], self.upper[k, rows, column] = lower, upper
+        return int(np.count_nonzero(self._known(k, split) & ~before))
 
     @abstractmethod
     def bounds(self, k: int) -> tuple[float, float]:
         """(least, most) that the mean score of a penalty can be."""
 
     @abstractmethod
-    def _known(self, k: int) -> Mask:
-        """Of which tested rows enough is known."""
+    def _known(self, k: int, split: int) -> Mask:
+        """Of which rows of a split enough is known."""
 
-    def _nearly_known(self, k: int) -> Mask:
-        return self._known(k)
-
-    def _open(self, k: int) -> Mask:
-        """Which tested rows keep their split open."""
-        return ~self._known(k)
+    def _nearly_known(self, k: int, split: int) -> Mask:
+        return self._known(k, split)
 
 
 class LabelReferee(Referee):
@@ -121,11 +119,11 @@ class LabelReferee(Referee):
             right[rows], wrong[rows] = (possible & own).any(axis=1), (possible & ~own).any(axis=1)
         return float(self.weights @ (right & ~wrong)), float(self.weights @ right)
 
-    def _known(self, k: int) -> Mask:
-        known = np.empty(len(self.labels), dtype=bool)
-        for rows, classes in self._parts():
-            known[rows] = self._possible(k, rows, classes).sum(axis=1) == 1
-        return known
+    def _known(self, k: int, split: int) -> Mask:
+        rows = self.splits[split]
+        if self.columns == 1:
+            return np.asarray((self.lower[k, rows, 0] >= 0) | (self.upper[k, rows, 0] < 0))
+        return np.asarray(self._possible(k, rows, self.present[split]).sum(axis=1) == 1)
 
     def _parts(self) -> list[tuple[slice, Any]]:
         """Rows next to each other that were trained on the same classes: all of them, as a rule."""
@@ -159,8 +157,12 @@ class ValueReferee(Referee):
         least, most = self.score(np.stack([worst, best]))
         return float(least), float(most)
 
-    def _known(self, k: int) -> Mask:
-        return np.asarray(self.upper[k, :, 0] - self.lower[k, :, 0] <= 2 * self.tolerance)
+    def _known(self, k: int, split: int) -> Mask:
+        return self._width(k, split) <= 2 * self.tolerance
 
-    def _nearly_known(self, k: int) -> Mask:
-        return np.asarray(self.upper[k, :, 0] - self.lower[k, :, 0] <= 20 * self.tolerance)
+    def _nearly_known(self, k: int, split: int) -> Mask:
+        return self._width(k, split) <= 20 * self.tolerance
+
+    def _width(self, k: int, split: int) -> Array:
+        rows = self.splits[split]
+        return np.asarray(self.upper[k, rows, 0] - self.lower[k, rows, 0])

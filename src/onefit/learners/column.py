@@ -1,0 +1,322 @@
+"""One column of the targets: its dual problems, warm-started along the path of penalties.
+
+The full-data problem is solved along the path; each fold starts from it with its rows left out, which takes a few
+rounds of the active-set method.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Ledger
+from ..core.machine import NotUnderstoodError
+from ..linalg.product import product
+from .diagonal import solve_diagonal
+from .dual import Array, Dual, Solution
+from .dual_solver import DualSolver, indefiniteness
+from .shared_inverse import SharedInverse
+from .together import Watch, by_gradients, by_inverse
+
+if TYPE_CHECKING:
+    from .exact_run import Run
+
+Rows = NDArray[np.intp]
+CHUNK = 16
+"""Folds that are solved side by side."""
+SHARED_FROM = 250
+"""Free coefficients from which on one inverse for all folds is cheaper than a factor for each."""
+
+
+@dataclass
+class Column:
+    """One column of the targets: its rows, its part of K, and the starts that the path leaves behind."""
+
+    run: Run
+    y: Array
+    members: Rows
+    number: int = 0
+    solver: DualSolver | None = None
+    _full: Solution | None = None
+    _full_dual: Dual = field(init=False)
+    _inverse: SharedInverse | None = None  # on the free coefficients of this full solution, or nearly
+    _previous: float = 0.0
+    _alone: dict[int, Solution] = field(default_factory=dict)
+    _slow: bool = False  # conjugate gradients take too long
+    _wild: bool = False  # bounds change too much for steps of all problems at once
+
+    def __post_init__(self) -> None:
+        ws = self.run.ws
+        self.identity = ws.identity()
+        if self.identity is not None:
+            self.magnitude = self.identity[0]
+            return
+        K = ws.stored_gram()
+        if len(self.members) < ws.n:
+            K = K[np.ix_(self.members, self.members)]
+        noise = 0.0 if ws.kernel.positive else indefiniteness(K)
+        if noise == np.inf:
+            raise NotUnderstoodError(f"{ws.kernel} is not positive semi-definite on these data")
+        self.solver = DualSolver(K, noise)
+        self.magnitude = self.solver.magnitude
+
+    def solve(self, C: float, watch: Watch | None = None) -> Iterator[tuple[int, Solution, Dual]]:
+        """(split, solution, its problem) of every split that can be trained on and that ``watch`` does not close."""
+        numbers, ledger = self.trainable, self.run.ws.problem.ledger
+        if self.identity is None and len(numbers) > 1:
+            with ledger.record("full solution"):
+                full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C)
+            if not self._full_dual.bounded(full.beta):
+                watch = None  # once solved, larger penalties may have the same solutions
+        for first in range(0, len(numbers), CHUNK):
+            chunk = numbers[first : first + CHUNK]
+            solved = self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C, watch)
+            yield from _timed(solved, ledger)
+        self._previous = C
+
+    def values(self, solution: Solution, rows: Rows) -> Array:
+        """Values of some rows of the full data."""
+        if self.identity is None and len(self.members) == self.run.ws.n:
+            return solution.u[rows] + solution.b
+        return self.combination(solution.beta, solution.b, rows)
+
+    def combination(self, beta: Array, b: float, rows: Rows) -> Array:
+        """``K beta + b`` at some rows of the full data."""
+        support = np.flatnonzero(beta)
+        if self.identity is not None:
+            rest = self.identity[1] * float(np.abs(beta).sum())
+            if rest < np.finfo(np.float64).eps * abs(b) and not np.isin(rows, self.members[support]).any():
+                return np.full(len(rows), b)
+            K = self.run.ws.problem.gram(self.run.ws.kernel, rows, self.members[support])
+        else:
+            K = self.run.ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64)
+        return np.asarray(K @ beta[support] + b)
+
+    @cached_property
+    def trainable(self) -> list[int]:
+        """The splits that can be trained on, whatever the penalty."""
+        splits = range(len(self.run.ws.problem.folds))
+        return [i for i in splits if self.run.learner.trainable(self.y, self.weights(i))]
+
+    def weights(self, number: int) -> Array:
+        """How often and how much each row counts in a split."""
+        ws = self.run.ws
+        fold = ws.problem.folds.folds[number]
+        if fold.given_train is None:
+            counts = np.ones(ws.n)
+            counts[fold.removed] = 0.0
+        else:
+            counts = np.bincount(fold.given_train, minlength=ws.n).astype(np.float64)
+        given = self.run.targets.fold_weights(number)
+        return (counts if given is None else counts * given)[self.members]
+
+    def growth(self, number: int) -> float:
+        """What C is multiplied by in a split, where the penalty follows the number of training rows."""
+        ws = self.run.ws
+        total = ws.problem.total or ws.n
+        return total / len(ws.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
+
+    def dual(self, number: int, C: float) -> Dual:
+        """The problem of a split."""
+        return self.run.learner.dual(self.y, C * self.growth(number), self.weights(number))
+
+    @cached_property
+    def full_weights(self) -> Array:
+        """How much each row counts in the full data: as it does on average over the splits that train on it."""
+        weights = self.run.targets.weights
+        if isinstance(weights, tuple):
+            weights = np.sum(weights, axis=0) / np.maximum(np.sum([w > 0 for w in weights], axis=0), 1)
+        return (np.ones(self.run.ws.n) if weights is None else weights)[self.members]
+
+    def solve_full(self, dual: Dual, C: float) -> Solution:
+        """The solution of a problem on all rows, along a path of penalties."""
+        if self.identity is not None:
+            return _diagonal_solution(dual, self.identity[0])
+        with self.run.ws.problem.ledger.record("full solution"):
+            solution = self._solve_full(dual, C)
+        self._previous = C
+        return solution
+
+    def _solve_full(self, dual: Dual, C: float) -> Solution:
+        """The problem of all rows, from its solution at the last penalty."""
+        assert self.solver is not None
+        starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
+        near, image = self._near(dual)
+        solution = self._from_last(dual, near, image)
+        if solution is None:
+            self._inverse = None
+            (solution,) = self._together([dual], near, image, shared=False)
+        if solution is None and key in starts:  # from another epsilon, or other weights
+            solution = self.solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
+        if solution is None:
+            start = self._scaled(self._full, C, dual)
+            if dual.objective(near[0], image[0]) < dual.objective(*start):
+                start = near[0], image[0]
+            solution = self.solver.solve(dual, *start, warm=False)
+        self._full, self._full_dual, starts[key] = solution, dual, solution.beta
+        return solution
+
+    def _near(self, dual: Dual) -> tuple[Array, Array]:
+        """A start (1, n) of the full-data problem, and its product with K: the last solution at the bounds of this one.
+
+        Without one, and without bounds that follow the penalty, every row is taken to be inside the margin.
+        """
+        assert self.solver is not None
+        if self._full is not None:
+            start = _at_bounds(self._full.beta, self._full_dual, dual)[None]
+            return start, self._images(start)
+        inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
+        start = np.clip(inside, dual.lower, dual.upper)
+        return start[None], product(self.solver.K, start)[None]
+
+    def _from_last(self, dual: Dual, start: Array, image: Array) -> Solution | None:
+        """The full solution from the inverse at the last penalty, if few coefficients rest at bounds that move."""
+        assert self.solver is not None
+        if self._inverse is None or not self._alike([dual]):
+            return None
+        if ((start != 0) & ~dual.free(start)).sum() > len(self._inverse.base) // 8:
+            return None
+        return by_inverse(self._inverse, [dual], start, image, self.solver.tolerance_of(dual))[0]
+
+    def _images(self, starts: Array) -> Array:
+        """``K`` times coefficients (t, n) of which many are those of the full solution. Cost: O(n) for each other."""
+        from ..native.active_set import update  # numba is imported by who needs it
+
+        assert self._full is not None
+        assert self.solver is not None
+        K, full, images = self.solver.K, self._full, np.tile(self._full.u, (len(starts), 1))
+        for start, image in zip(starts, images):
+            changed = np.flatnonzero(start != full.beta)
+            update(K, image, start, full.beta, changed, len(changed))
+        return images
+
+    def _together(
+        self, duals: list[Dual], starts: Array, images: Array, shared: bool, watch: Watch | None = None
+    ) -> list[Solution | None]:
+        """Solutions of several problems at once from starts (t, n).
+
+        None where that fails or does not pay, or ``watch`` closes them.
+        """
+        assert self.solver is not None
+        found: list[Solution | None] = [None] * len(duals)
+        n_free = int(duals[0].free(starts[0]).sum())
+        if n_free < max(200, len(self.y) // 8):
+            return found
+        tolerance = self.solver.tolerance_of(duals[0])
+        if not self._slow:
+            quick = by_gradients(self.solver.K, duals, starts, images, tolerance, watch)
+            self._slow = quick is None  # then larger penalties are slower still
+            found = quick or found
+        left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
+        if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
+            full, was = self._full, self._full_dual
+            assert full is not None
+            self._inverse = self._inverse or self.solver.inverse(was, full.beta)
+            parts = [duals[k] for k in left], starts[left], images[left], tolerance
+            solutions = by_inverse(self._inverse, *parts, watch)
+            for k, solution in zip(left, solutions):
+                found[k] = solution
+            self._wild = sum(solution is None for solution in solutions) > len(left) // 2
+        return found
+
+    def _alike(self, duals: list[Dual]) -> bool:
+        """Whether the problems have the ridges of the full-data problem on the rows that they share with it."""
+        was = self._full_dual
+        return all(
+            np.array_equal(dual.ridge[rows], was.ridge[rows])
+            for dual in duals
+            for rows in [(dual.lower < dual.upper) & (was.lower < was.upper)]
+        )
+
+    def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:
+        """The last solution in proportion to the penalty: what rested at a bound rests there again."""
+        if last is None:
+            return np.zeros(len(self.y)), np.zeros(len(self.y))
+        factor = C / self._previous if dual.moving else 1.0
+        return np.clip(last.beta * factor, dual.lower, dual.upper), last.u * factor
+
+    def _solve_from_full(
+        self, numbers: list[int], C: float, watch: Watch | None
+    ) -> Iterator[tuple[int, Solution, Dual]]:
+        """Each split from the full solution: coefficients at a bound stay there, those of left-out rows vanish."""
+        assert self._full is not None
+        assert self.solver is not None
+        full, was = self._full, self._full_dual
+        duals = [self.dual(number, C) for number in numbers]
+        starts = np.array([_at_bounds(full.beta, was, dual) for dual in duals])
+        if watch is not None:
+            watch.expect(numbers, duals, starts)
+            kept = np.flatnonzero(watch(duals, starts))
+            numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[kept]
+        if not numbers:
+            return
+        images = self._images(starts)
+        found = self._together(duals, starts, images, shared=True, watch=watch)
+        left = [k for k, solution in enumerate(found) if solution is None]
+        for k, solution in enumerate(found):
+            if solution is not None:
+                yield numbers[k], solution, duals[k]
+        if not left:
+            return
+        self._inverse = None  # its memory is that of other factors
+        for k, order in zip(left, self._factors([duals[k] for k in left])):
+            if watch is not None and not watch.wants(duals[k]):
+                continue
+            enough = None if watch is None else partial(watch.enough, duals[k])
+            solution = self.solver.solve(duals[k], starts[k], images[k], order=order, enough=enough)
+            if solution.converged or watch is None or watch.wants(duals[k]):
+                yield numbers[k], solution, duals[k]
+
+    def _factors(self, duals: list[Dual]) -> Iterable[Rows | None]:
+        """Factors of the splits' starts from one factorisation, where splits leave out different rows and no more."""
+        assert self._full is not None
+        assert self.solver is not None
+        full, was = self._full, self._full_dual
+        free = was.free(full.beta)
+        blocks = [np.flatnonzero(free & (dual.lower == dual.upper)) for dual in duals]
+        together = np.concatenate(blocks)
+        if len(duals) < 3 or free.sum() < 200 or not self._alike(duals) or len(np.unique(together)) < len(together):
+            return repeat(None)
+        return self.solver.leave_out(was, full.beta, blocks)
+
+    def _solve_apart(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
+        """A split by itself, from its solution at the last penalty, or in closed form if K is diagonal."""
+        for number in numbers:
+            dual = self.dual(number, C)
+            if self.identity is not None:
+                solution = _diagonal_solution(dual, self.identity[0])
+            else:
+                assert self.solver is not None
+                start = self._scaled(self._alone.get(number), C, dual)
+                solution = self._alone[number] = self.solver.solve(dual, *start, warm=False)
+            yield number, solution, dual
+
+
+def _timed(solved: Iterator[tuple[int, Solution, Dual]], ledger: Ledger) -> Iterator[tuple[int, Solution, Dual]]:
+    """The same, one by one, with the time that they take in the ledger."""
+    while True:
+        start = time.perf_counter()
+        item = next(solved, None)
+        ledger.add("fold solution", item is not None, time.perf_counter() - start)
+        if item is None:
+            return
+        yield item
+
+
+def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:
+    beta, b = solve_diagonal(dual, diagonal)
+    return Solution(beta, diagonal * beta, b, 0.0, True)
+
+
+def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:
+    """``beta`` of another problem within the bounds of this one: what rested at a bound rests there."""
+    start = np.clip(beta, dual.lower, dual.upper)
+    start = np.where(beta == was.upper, dual.upper, start)
+    return np.where(beta == was.lower, dual.lower, start)

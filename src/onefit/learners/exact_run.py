@@ -1,0 +1,78 @@
+"""Exact out-of-fold values of support vector machines, column by column along the path of penalties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core import Targets, Workspace
+from ..core.machine import HeldOut, OnTrain
+from .column import Column
+from .dual import Array, Dual, Solution
+
+if TYPE_CHECKING:
+    from .support_vector import SupportVectorLearner
+
+
+@dataclass
+class Run:
+    """One pass over the penalties for every column of the targets."""
+
+    learner: SupportVectorLearner
+    ws: Workspace
+    targets: Targets
+    penalties: Array
+    scale_penalty: bool
+    on_train: OnTrain | None
+
+    def all_columns(self) -> HeldOut:
+        folds, L, c = self.ws.problem.folds, len(self.penalties), self.targets.Y.shape[1]
+        self.values = [np.full((L, len(fold.test), c), np.nan) for fold in folds]
+        self.train = None
+        if self.on_train is not None:
+            self.train = [np.full((L, len(fold.train), c), np.nan) for fold in folds]
+        self.error, self.failed, self.exact = np.zeros(L), np.zeros(L, dtype=bool), not self.ws.single
+        for column in range(c):
+            self._column(column)
+        if self.on_train is not None and self.train is not None:
+            for number, part in enumerate(self.train):
+                self.on_train(number, np.arange(L), part)
+        test = self.values
+        if folds.leave_one_out:
+            order = np.argsort([fold.test[0] for fold in folds])
+            test = [np.concatenate([test[i] for i in order], axis=1)]
+        return HeldOut(test, self.error, self.failed, exact=self.exact, reason="the solver did not converge")
+
+    def _column(self, column: int) -> None:
+        """Solve one column along the path; once no bound is felt, a larger C changes nothing."""
+        y = np.ascontiguousarray(self.targets.Y[:, column])
+        rows = self.learner.rows(y)
+        problem = Column(self, y[rows], rows, column)
+        for k, C in enumerate(self.penalties):
+            felt = False
+            for number, solution, dual in problem.solve(float(C)):
+                felt |= dual.bounded(solution.beta)
+                self._keep(k, column, number, solution, dual, problem)
+            if not felt:
+                self._repeat(k, column)
+                return
+
+    def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: Column) -> None:
+        fold = self.ws.problem.folds.folds[number]
+        self.values[number][k, :, column] = problem.values(solution, fold.test)
+        self.failed[k] |= not solution.converged
+        radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
+        if self.ws.single:
+            radius += np.finfo(np.float32).eps * problem.magnitude * float(np.abs(solution.beta).sum())
+        self.error[k] = max(self.error[k], radius)
+        if self.train is not None:
+            self.train[number][k, :, column] = problem.values(solution, fold.train)
+
+    def _repeat(self, k: int, column: int) -> None:
+        """Give all larger penalties the values of the k-th."""
+        for part in (*self.values, *(self.train or ())):
+            part[k + 1 :, :, column] = part[k, :, column]
+        self.failed[k + 1 :] |= self.failed[k]
+        self.error[k + 1 :] = np.maximum(self.error[k + 1 :], self.error[k])
