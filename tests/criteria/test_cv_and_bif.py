@@ -88,6 +88,5 @@ def test_criteria_are_frozen_values_with_names():
     for name, kind in criteria.REGISTRY.items():
         assert criteria.resolve(name) == kind()
         assert kind().name == name
-        assert kind().greater_is_better is False
     with pytest.raises(AttributeError):
         criteria.CV().aggregate = "folds"

@@ -11,12 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Kernel
+from .capabilities import Margin, Smoother
 from .coding import Pairs
 from .targets import Targets
 from .workspace import Workspace
 
 Array = NDArray[np.float64]
 
+
+LEAST_SQUARES = "least squares"
+HINGE = "support vector classification"
+SQUARED_HINGE = "L2 support vector classification"
+EPSILON_INSENSITIVE = "support vector regression"
+
+ESTIMATORS = {
+    LEAST_SQUARES: ("KernelRidge", "LSSVC", "LSSVR"),
+    HINGE: ("SVC",),
+    SQUARED_HINGE: ("L2SVC",),
+    EPSILON_INSENSITIVE: ("SVR",),
+}
+"""The estimators that are read as each learner, for messages."""
 
 OnTrain = Callable[[int, NDArray[np.intp], Array], None]
 """Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order."""
@@ -88,6 +102,10 @@ class Learner(Protocol):
     def name(self) -> str:
         """What the machine is called."""
 
+    @property
+    def bias(self) -> bool:
+        """Whether there is an unpenalised constant."""
+
     def squares(self, columns: int) -> int:
         """n x n arrays of doubles that it needs at once besides base matrices, for so many columns of targets."""
 
@@ -117,6 +135,27 @@ class Learner(Protocol):
         """
 
     def __hash__(self) -> int: ...
+
+
+class LinearLearner(Learner, Protocol):
+    """A learner whose fitted values are linear in the targets."""
+
+    def smoother(self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool) -> Smoother:
+        """The machine trained on all rows; ``spectral`` asks to take every ridge from one spectrum."""
+
+
+class MarginLearner(Learner, Protocol):
+    """A learner of two classes that separates them by a margin."""
+
+    def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
+        """The machine trained on all rows: for every penalty a list with one entry for each column of the targets."""
+
+
+class BallLearner(MarginLearner, Protocol):
+    """A margin learner that is a hard-margin machine of ``K + D``, so that the smallest ball around its rows counts."""
+
+    def squared_radii(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+        """Squared radii of the smallest balls around all rows in the feature space of ``K + D``, shape (L,)."""
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,17 @@ class Targets:
     """Coded targets Y (n x c) and the weights of the rows' losses.
 
     ``weights`` is None (one each), one array, or a tuple with an array per fold where they depend on the
-    training rows (balanced class weights).
+    training rows (balanced class weights); ``whole`` are then the weights for training on all rows.
     """
 
     Y: Array
     weights: Array | tuple[Array, ...] | None = None
+    whole: Array | None = None
+
+    @property
+    def whole_weights(self) -> Array | None:
+        """The weights for training on all rows."""
+        return self.whole if isinstance(self.weights, tuple) else self.weights
 
     @property
     def shared(self) -> bool:

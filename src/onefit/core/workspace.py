@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import Kernel
+from ..kernels import Kernel, Precomputed
 from ..linalg.factor import Factor, structured, unit_bias
 from ..linalg.inverse import CholeskyFamily
 from ..linalg.spectrum import EPS, Spectrum, decompose
 from ..linalg.structure import identity_spectrum, without
+from .gram_rows import GramRows
 from .problem import Problem
 
 Array = NDArray[np.float64]
@@ -36,6 +37,7 @@ class Workspace:
     _gram: Array | None = field(default=None, repr=False)
     _single: NDArray[np.float32] | None = field(default=None, repr=False)
     _factors: dict[object, Factor] = field(default_factory=dict, repr=False)
+    _rows: GramRows | None = field(default=None, repr=False)
 
     @property
     def n(self) -> int:
@@ -55,6 +57,17 @@ class Workspace:
         if self._single is None:
             self._single = self.problem.gram(self.kernel).astype(np.float32)
         return self._single
+
+    def rows(self) -> GramRows:
+        """What passes over the rows of the Gram matrix tell; a matrix that was given is read where it is."""
+        if self._gram is None and self.kernel == Precomputed():
+            K = self.problem.base(Precomputed.base)
+        else:
+            K = self.gram()
+        if self._rows is None:
+            self._rows = GramRows(K)
+        self._rows.K = K
+        return self._rows
 
     def factor(self, weights: Array | None, bias: bool, route: str) -> Factor:
         r"""What gives the inverses of ``S K S + ridge I``, with ``S = diag(sqrt(weights))``.

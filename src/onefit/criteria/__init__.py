@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from .alo import ALO
 from .base import Criterion
 from .bif import BIF
+from .br import BR
+from .ckta import CKTA
 from .cv import CV
+from .cvks import CVKS
+from .er import ER
+from .fsm import FSM
+from .gacv import GACV
+from .gcv import GCV
+from .kta import KTA
+from .lml import LML
+from .loo import LOO
+from .pep import PEP
+from .radius_margin import RadiusMargin
+from .rks import RKS
+from .sm import SM
+from .span import Span
+from .sps import SPS
+from .stability import kernel_stability
+from .xi_alpha import XiAlpha
 
-REGISTRY: dict[str, type[Criterion]] = {criterion.name: criterion for criterion in (CV, BIF)}
+REGISTRY: dict[str, type[Criterion]] = {
+    criterion.name: criterion
+    for criterion in (
+        CV, BIF, LOO, ALO, GCV, RKS, CVKS, SPS, ER, BR, LML,
+        Span, RadiusMargin, XiAlpha, GACV, SM, KTA, CKTA, FSM, PEP,
+    )
+}  # fmt: skip
 """Every criterion by name: a new one is a new file and its place in this line."""
 
 
@@ -24,4 +49,29 @@ def resolve(criterion: str | Criterion) -> Criterion:
     raise ValueError(f"Unknown criterion {criterion!r}: use one of {', '.join(REGISTRY)}, or a criterion object.")
 
 
-__all__ = ["BIF", "CV", "REGISTRY", "Criterion", "resolve"]
+__all__ = [
+    "ALO",
+    "BIF",
+    "BR",
+    "CKTA",
+    "CV",
+    "CVKS",
+    "ER",
+    "FSM",
+    "GACV",
+    "GCV",
+    "KTA",
+    "LML",
+    "LOO",
+    "PEP",
+    "REGISTRY",
+    "RKS",
+    "SM",
+    "SPS",
+    "Criterion",
+    "RadiusMargin",
+    "Span",
+    "XiAlpha",
+    "kernel_stability",
+    "resolve",
+]

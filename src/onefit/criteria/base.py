@@ -3,24 +3,125 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from typing import Any, ClassVar, cast
 
-from ..core.machine import Series
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.evidence import Evidence
+from ..core.machine import ESTIMATORS, Series
+from .calling import evidence_of
+
+Array = NDArray[np.float64]
+
+READS = ("gram", "labels", "spectrum", "smoother", "margin", "heldout")
+"""What a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, a machine that
+is linear in its targets and trained on all rows, a support vector machine trained on all rows, out-of-fold values."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is known about a candidate before any work: all that decides whether a criterion applies."""
+
+    learner: str | None  # its name; None without an estimator
+    bias: bool
+    n_classes: int | None  # None in regression
+    outputs: int = 1
+    weights_positive: bool = True
 
 
 class Criterion(ABC):
     """One formula: a frozen value that is called as ``criterion(K, y, estimator, cv=folds)``.
 
-    ``name`` is what ``KernelSearchCV(criterion=…)`` takes; ``reads`` what it needs of a learner;
-    ``greater_is_better`` its direction. ``series`` approximates the held-out values that it is built on (None: they
-    are exact).
+    ``name`` is what ``KernelSearchCV(criterion=…)`` takes; ``reads`` says what it needs (see ``READS``);
+    ``greater_is_better`` its direction; ``learners`` the machines that it is defined for, none if it needs none;
+    ``classes`` whether the target may be "any", must have classes ("labels"), or two of them ("two"). ``scores``
+    says that it is a score of out-of-fold values, which a search takes from its scorers, and ``series`` what these are
+    approximated by (None: they are exact).
+    ``formula``, ``cost``, ``exactness``, ``use`` and ``failures`` are its row in the table of all criteria.
     """
 
     name: ClassVar[str]
     reads: ClassVar[tuple[str, ...]]
     greater_is_better: ClassVar[bool] = False
+    learners: ClassVar[tuple[str, ...]] = ()
+    classes: ClassVar[str] = "any"
+    scores: ClassVar[bool] = False
     series: Series | None = None
+    formula: ClassVar[str]
+    cost: ClassVar[str]
+    exactness: ClassVar[str]
+    use: ClassVar[str]
+    failures: ClassVar[str]
 
     @abstractmethod
-    def __call__(self, K: Any, y: Any, estimator: Any, cv: Any = None) -> float:
-        """The natural value for a Gram matrix, targets and an estimator with ``kernel="precomputed"``."""
+    def path(self, evidence: Evidence) -> Array:
+        """The natural values of all candidates, shape (E,); NaN where there is none."""
+
+    def __call__(self, K: Any, y: Any, estimator: Any = None, cv: Any = None) -> float:
+        """The natural value for a Gram matrix, a target and, where one is needed, an estimator.
+
+        The estimator has ``kernel="precomputed"``; ``cv`` are the folds, as in scikit-learn, of criteria that hold
+        rows out.
+        """
+        if len(self.choices()) > 1:
+            raise ValueError(
+                f"{self} has parameters to choose from: that takes a search over kernels "
+                "(KernelSearchCV). Give a single value for one Gram matrix."
+            )
+        evidence = evidence_of(K, y, estimator, cv, labels="labels" in self.reads, held_out="heldout" in self.reads)
+        self.check(situation_of(evidence))
+        evidence.spectral = "spectrum" in self.reads
+        (value,) = self.path(evidence)
+        if np.isnan(value) and evidence.reasons:
+            raise ValueError(f"{self.name} of {estimator}: {evidence.reasons[0]}.")
+        return float(value)
+
+    def check(self, situation: Situation) -> None:
+        """Refuse, by a ValueError, a candidate that the criterion is not defined for."""
+        if self.learners and situation.learner not in self.learners:
+            valid = ", ".join(name for learner in self.learners for name in ESTIMATORS[learner])
+            given = "no estimator was given" if situation.learner is None else f"not for {situation.learner}"
+            raise ValueError(f"The criterion {self.name} is defined for {valid}; {given}.")
+        if self.classes != "any" and situation.n_classes is None:
+            raise ValueError(f"The criterion {self.name} needs classes: the target is a regression's.")
+        if self.classes == "two" and situation.n_classes != 2:
+            raise ValueError(f"The criterion {self.name} needs two classes: the target has {situation.n_classes}.")
+        if {"smoother", "margin"} & set(self.reads) and not situation.weights_positive:
+            raise ValueError(f"The criterion {self.name} needs positive weights: leave out rows of weight zero.")
+
+    def choices(self) -> list[Criterion]:
+        """One criterion for every combination of parameters that are lists; itself if there are none."""
+        listed = {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
+        listed = {name: values for name, values in listed.items() if isinstance(values, tuple)}
+        chosen = (dict(zip(listed, values)) for values in product(*listed.values()))
+        return [cast(Criterion, replace(cast(Any, self), **values)) for values in chosen]
+
+
+def situation_of(evidence: Evidence) -> Situation:
+    """What a criterion checks of evidence."""
+    labels, trained = evidence.labels, evidence.trained
+    n_classes = None if labels is None else labels.n_classes
+    if trained is None:
+        return Situation(None, False, n_classes, 1 if labels is None else labels.codes.shape[1])
+    if labels is None and trained.coded.coding.classes is not None:
+        n_classes = len(trained.coded.coding.classes)
+    weights = trained.targets.whole_weights
+    positive = weights is None or bool((weights > 0).all())
+    return Situation(trained.learner.name, trained.learner.bias, n_classes, trained.targets.Y.shape[1], positive)
+
+
+def frozen_list(values: Any) -> Any:
+    """A list of choices as a tuple, anything else as it is."""
+    return tuple(values) if isinstance(values, list | tuple | np.ndarray) else values
+
+
+def check_factor(name: str, values: Any) -> Any:
+    """A finite non-negative number, or a non-empty list of them to choose from."""
+    values = frozen_list(values)
+    listed = values if isinstance(values, tuple) else (values,)
+    if not listed or not all(isinstance(v, int | float | np.number) and np.isfinite(v) and v >= 0 for v in listed):
+        raise ValueError(f"{name} must be a finite non-negative number, or a list of them, got {values!r}.")
+    return values

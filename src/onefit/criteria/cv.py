@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
-from .base import Criterion
-from .held_out import held_out_loss
+from ..core.evidence import Evidence
+from .base import Array, Criterion
+from .held_out import check_aggregate, mean_loss, prediction_losses
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,20 @@ class CV(Criterion):
 
     name = "cv"
     reads = ("heldout",)
-    greater_is_better = False
+    scores = True
+    formula = "(1/n) Σ_folds Σ_{i in fold} loss(y_i, f without that fold)"
+    cost = "one factorisation, then O(Σ l_i² n) a penalty; SVM: a few steps a fold"
+    exactness = "exact"
+    use = "the reference; the default"
+    failures = "noisy for small n; twins across folds leak (group them)"
 
     def __post_init__(self) -> None:
         if self.prune and not self.certify:
             raise ValueError("prune=True needs certify=True: what is not certified cannot be ruled out.")
         if not (isinstance(self.tolerance, Real) and 0 <= self.tolerance < float("inf")):
             raise ValueError(f"tolerance must be a number that is not negative, got {self.tolerance!r}.")
+        check_aggregate(self.aggregate)
 
-    def __call__(self, K: Any, y: Any, estimator: Any, cv: Any = None) -> float:
+    def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
-        return held_out_loss(
-            K, y, estimator, cv, series=None, scale_penalty=self.scale_penalty, aggregate=self.aggregate
-        )
+        return mean_loss(prediction_losses(evidence, None, self.scale_penalty), self.aggregate)

@@ -24,6 +24,8 @@ class SearchRun:
     def __init__(self, search, X, y, folds, routed, scoring, criterion, context):
         self.search, self.X, self.y, self.folds = search, X, y, folds
         self.routed, self.scoring, self.criterion, self.context = routed, scoring, criterion, context
+        if not criterion.scores:
+            raise ValueError(f"A search by {criterion.name} is not possible yet: use cv or bif.")
         self.candidates = list(ParameterGrid(search.param_grid))
         if not self.candidates:
             raise ValueError("param_grid holds no candidate.")

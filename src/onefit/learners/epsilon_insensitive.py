@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..core.machine import EPSILON_INSENSITIVE
 from .dual import Array, Dual, smoothing_ridge
 from .support_vector import Rows, SupportVectorLearner
 
@@ -19,7 +20,7 @@ class EpsilonInsensitive(SupportVectorLearner):
     """scikit-learn's SVR."""
 
     epsilon: float = 0.1
-    name = "support vector regression"
+    name = EPSILON_INSENSITIVE
 
     def rows(self, y: Array) -> Rows:
         return np.arange(len(y))

@@ -10,7 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..core import Targets, Workspace
+from ..core.capabilities import Margin
+from ..core.machine import HINGE
 from .dual import Array, Dual, smoothing_ridge
+from .margins import margin_path
 from .support_vector import Rows, SupportVectorLearner
 
 
@@ -24,12 +28,16 @@ class TwoClassLearner(SupportVectorLearner):
     def trainable(self, y: Array, weights: Array) -> bool:
         return bool(((y > 0) & (weights > 0)).any() and ((y < 0) & (weights > 0)).any())
 
+    def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
+        """The machine trained on all rows, for every C and pair of classes."""
+        return margin_path(self, ws, targets, penalties)
+
 
 @dataclass(frozen=True)
 class Hinge(TwoClassLearner):
     """The L1-SVM, scikit-learn's SVC on a pair of classes."""
 
-    name = "support vector classification"
+    name = HINGE
 
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         box = C * weights * y

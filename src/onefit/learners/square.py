@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Fold, Targets, Workspace
-from ..core.machine import HeldOut, Judge, OnTrain, Series
+from ..core.capabilities import Smoother
+from ..core.machine import LEAST_SQUARES, HeldOut, Judge, OnTrain, Series
 from ..linalg import heldout
 from ..linalg.cost import cheapest_route
 from ..linalg.factor import Factor, harmless, rounding, singular
@@ -25,6 +26,7 @@ from ..linalg.spectrum import Array, Rows, Spectrum
 from . import small_values
 from .influence import mean_loss_series, sum_loss_series
 from .square_fit import fit_path
+from .square_smoother import smoother_path
 
 SINGULAR = "K + alpha I is singular to working precision"
 
@@ -34,7 +36,7 @@ class SquareLoss:
     """The learner: what it can do along a path of ridges on one Workspace."""
 
     bias: bool = False
-    name = "least squares"
+    name = LEAST_SQUARES
     certifies = False
     several_outputs = True
 
@@ -85,6 +87,10 @@ class SquareLoss:
                 return fit.run(route)
             except NotPositiveDefiniteError:
                 return fit.run("spectrum")
+
+    def smoother(self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool) -> Smoother:
+        """The machine trained on all rows, for every ridge."""
+        return smoother_path(ws, targets, penalties, bias=self.bias, spectral=spectral)
 
     def _fold_by_fold(
         self, ws: Workspace, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core import Targets, Workspace
+from ..core.machine import SQUARED_HINGE
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
+from .margins import squared_radii
 
 
 @dataclass(frozen=True)
 class SquaredHinge(TwoClassLearner):
     """Its dual has a ridge of 1 / (2 C) instead of an upper bound."""
 
-    name = "L2 support vector classification"
+    name = SQUARED_HINGE
 
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         used = weights > 0
@@ -37,3 +40,7 @@ class SquaredHinge(TwoClassLearner):
 
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
         return 0.0
+
+    def squared_radii(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+        """Squared radii of the smallest balls around all rows in the feature space of ``K + D``."""
+        return squared_radii(self, ws, targets, penalties)

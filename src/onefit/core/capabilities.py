@@ -1,0 +1,75 @@
+"""What machines that are trained on all rows tell criteria: quantities, not formulas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """A machine that is linear in its targets, for L ridges: fitted values f = H y.
+
+    Residuals and ``1 - H_ii`` are kept divided by the ridge, so that both survive a ridge of zero. ``left_out`` are
+    exact leave-one-out residuals, NaN where a row cannot be left out. ``failed`` marks ridges without a unique
+    solution.
+    """
+
+    ridges: Array  # (L, 1, c): those of each column
+    unit_residuals: Array  # (L, n, c): (y - f) / ridge
+    unit_slacks: Array  # (L, n, c): (1 - H_ii) / ridge
+    left_out: Array  # (L, n, c)
+    failed: NDArray[np.bool_]  # (L,)
+
+    @property
+    def residuals(self) -> Array:
+        """``y - f`` of the rows trained on (L, n, c)."""
+        return np.asarray(self.ridges * self.unit_residuals)
+
+    def of_columns(self, chosen: NDArray[np.intp]) -> Smoother:
+        """For other ridges, among these, in each column: ``chosen`` (E, c) are their positions."""
+        columns = np.arange(chosen.shape[1])
+
+        def pick(values: Array) -> Array:  # (L, m, c) -> (E, m, c)
+            values = np.broadcast_to(values, (*values.shape[:2], len(columns)))
+            return values.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
+
+        return Smoother(
+            pick(self.ridges),
+            pick(self.unit_residuals),
+            pick(self.unit_slacks),
+            pick(self.left_out),
+            np.asarray(self.failed[chosen].any(axis=1)),
+        )
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A support vector machine on all rows, for one penalty and one pair of classes.
+
+    ``beta`` has the sign of the label; rows of neither class have none, and the label zero. ``ridge`` is what the dual
+    problem adds to the diagonal of K (squared hinge loss).
+    """
+
+    labels: Array  # (n,)
+    beta: Array  # (n,)
+    intercept: float
+    values: Array  # (n,): f of every row
+    upper: Array  # (n,): bounds of |beta|
+    ridge: Array  # (n,)
+    bias: bool
+    converged: bool
+
+    @property
+    def free(self) -> NDArray[np.intp]:
+        """Rows whose coefficient is between its bounds."""
+        return np.flatnonzero((self.beta != 0) & (np.abs(self.beta) < self.upper))
+
+    @property
+    def slacks(self) -> Array:
+        """``max(0, 1 - y f)``."""
+        return np.maximum(0.0, 1.0 - self.labels * self.values)

@@ -1,0 +1,180 @@
+"""Everything that criteria may ask about the candidates of one regularisation path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg.cost import INVERSE, SPECTRUM
+from ..linalg.spectrum import Spectrum
+from .capabilities import Margin, Smoother
+from .coding import CodedTargets
+from .folds import Folds
+from .labels import Labels
+from .machine import BallLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
+from .targets import Targets
+from .workspace import Workspace
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A machine, its coded targets, and the penalties of E candidates: one each, or one for each target."""
+
+    learner: Learner
+    targets: Targets
+    coded: CodedTargets
+    candidates: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def penalties(self) -> Array:
+        """The distinct penalties, ascending."""
+        return np.unique([penalty for candidate in self.candidates for penalty in candidate])
+
+    @cached_property
+    def chosen(self) -> NDArray[np.intp]:
+        """Positions (E, c) of the candidates' penalties among the distinct ones, for every column of the targets."""
+        c = self.targets.Y.shape[1]
+        places = [np.searchsorted(self.penalties, candidate) for candidate in self.candidates]
+        return np.array([np.broadcast_to(place, (c,)) for place in places])
+
+
+@dataclass(frozen=True)
+class Held:
+    """Out-of-fold values of E candidates: ``parts[i]`` (E, rows tested by split i, c), leave-one-out one part."""
+
+    folds: Folds
+    present: list[NDArray[np.generic] | None]  # classes that each split trains on; None: all
+    parts: list[Array]
+    exact: bool
+    failed: NDArray[np.bool_]  # (E,)
+    reason: str
+
+
+@dataclass
+class Evidence:
+    """What is known, or can be found out, about E candidates that differ in regularisation only.
+
+    Everything is computed when it is first asked for, from one Workspace of all rows, and kept. ``hold_out(series,
+    scale_penalty)`` gives out-of-fold values; ``spectral`` says that some criterion reads a spectrum, so that one
+    shall serve them all. ``reasons`` say why values are missing.
+    """
+
+    ws: Workspace
+    labels: Labels | None = None
+    trained: Trained | None = None
+    hold_out: Callable[[Series | None, bool], HeldOut] | None = None
+    present: list[NDArray[np.generic] | None] | None = None
+    spectral: bool = False
+    reasons: list[str] = field(default_factory=list)
+    _kept: dict[object, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.ws.n
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return 1 if self.trained is None else len(self.trained.candidates)
+
+    def once(self, key: object, compute: Callable[[], T]) -> T:
+        """What ``compute`` returned when this key was first asked for: for quantities that criteria share."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return cast(T, self._kept[key])
+
+    @cached_property
+    def images(self) -> Array:
+        """``K codes`` (n, k): the Gram matrix times the labels."""
+        assert self.labels is not None
+        if self.labels.member is None:
+            return self.ws.rows().times(self.labels.codes)
+        if self.labels.n_classes == 1:
+            return self.ws.rows().totals.sums[:, None].copy()
+        return 2.0 * self.class_sums - self.ws.rows().totals.sums[:, None]
+
+    @cached_property
+    def class_sums(self) -> Array:
+        """Sums of each row of K over the classes that are set against the rest (n, k)."""
+        assert self.labels is not None
+        return self.ws.rows().times(self.labels.positive)
+
+    def spectrum(self, weights: Array | None = None) -> Spectrum:
+        """The spectrum of ``S K S``, S the square roots of the weights."""
+        factor = self.ws.factor(weights, False, "spectrum")
+        assert isinstance(factor, Spectrum)
+        return factor
+
+    def eigenvalues(self, weights: Array | None = None) -> Array:
+        """All eigenvalues of ``S K S``, descending."""
+        spectrum = self.spectrum(weights)
+        values = spectrum.values
+        if spectrum.flat is not None:
+            values = np.append(values, np.full(self.n - len(values), spectrum.flat))
+        return np.sort(values)[::-1]
+
+    @property
+    def machine(self) -> Trained:
+        """The machine; an error of the program, not of its user, if there is none."""
+        assert self.trained is not None
+        return self.trained
+
+    def smoother(self, share: float = 1.0) -> Smoother:
+        """The linear machine on all rows, for every candidate, with ``share`` of its ridge."""
+
+        def compute() -> Smoother:
+            machine = self.machine
+            ridges = machine.penalties * share
+            spectral = self.spectral or len(ridges) * INVERSE >= SPECTRUM
+            learner = cast(LinearLearner, machine.learner)
+            found = learner.smoother(self.ws, machine.targets, ridges, spectral=spectral).of_columns(machine.chosen)
+            if found.failed.any():
+                self.reasons.append("K + alpha I is singular to working precision")
+                found.unit_residuals[found.failed] = np.nan
+                found.left_out[found.failed] = np.nan
+            return found
+
+        return self.once(("smoother", share), compute)
+
+    @cached_property
+    def margins(self) -> list[list[Margin]]:
+        """The margin machine on all rows: for every candidate a list with one entry for each column."""
+        machine = self.machine
+        learner = cast(MarginLearner, machine.learner)
+        found = learner.margins(self.ws, machine.targets, machine.penalties)
+        if not all(margin.converged for row in found for margin in row):
+            self.reasons.append("the solver did not converge")
+        return [found[places[0]] for places in machine.chosen]
+
+    @cached_property
+    def squared_radii(self) -> Array:
+        """Squared radii of the smallest balls around all rows (E,)."""
+        machine = self.machine
+        radii = cast(BallLearner, machine.learner).squared_radii(self.ws, machine.targets, machine.penalties)
+        return np.asarray(radii[machine.chosen[:, 0]])
+
+    def held(self, series: Series | None, scale_penalty: bool) -> Held:
+        """Out-of-fold values of every candidate."""
+
+        def compute() -> Held:
+            machine = self.machine
+            assert self.hold_out is not None
+            assert self.present is not None
+            found = self.hold_out(series, scale_penalty)
+            columns = np.arange(machine.chosen.shape[1])
+            parts = [part.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1) for part in found.test]
+            failed = np.asarray(found.failed[machine.chosen].any(axis=1))
+            if failed.any():
+                self.reasons.append(found.reason)
+            return Held(self.ws.problem.folds, self.present, parts, found.exact, failed, found.reason)
+
+        return self.once(("held", series, scale_penalty), compute)

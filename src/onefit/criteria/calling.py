@@ -1,0 +1,60 @@
+"""From a Gram matrix, a target and an estimator to the evidence that a criterion reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+
+from ..core import Folds, Problem, Targets, Workspace
+from ..core.coding import CodedTargets, code_targets, row_weights
+from ..core.evidence import Evidence, Trained
+from ..core.labels import read_labels
+from ..core.machine import HeldOut, Machine, Series
+from ..core.registry import read_machine
+from ..kernels import Precomputed
+
+
+def evidence_of(K: Any, y: Any, estimator: Any, cv: Any, *, labels: bool, held_out: bool) -> Evidence:
+    """Evidence of one candidate; ``labels`` and ``held_out`` say what of it will be read."""
+    K = np.asarray(K, dtype=np.float64)
+    n = len(K) if y is None else np.shape(y)[0]
+    if K.shape != (n, n):
+        raise ValueError(f"The Gram matrix has shape {K.shape} for {n} targets: it must be square.")
+    classifier = None if estimator is None else is_classifier(estimator)
+    known = read_labels(y, classifier) if labels and y is not None else None
+    if labels and known is None:
+        raise ValueError("This criterion reads the target y, which is None.")
+    if estimator is None:
+        return Evidence(Workspace(Problem(K, Folds(len(K), ())), Precomputed()), known)
+    machine = read_machine(estimator)
+    if not isinstance(machine.kernel, Precomputed):
+        raise ValueError(f'A criterion on a Gram matrix needs kernel="precomputed", got {estimator}.')
+    coded = code_targets(y, bool(classifier), machine.pairs)
+    folds = Folds(len(K), ())
+    if held_out:
+        splitter = check_cv(cv, coded.labels, classifier=bool(classifier))
+        folds = Folds.from_splits(splitter.split(K, coded.labels), len(K))
+    ws = Workspace(Problem(K, folds), machine.kernel)
+    trained = Trained(machine.learner, _targets(machine, coded, folds), coded, (machine.penalties,))
+    present = coded.present_classes(folds, None)
+    if any(classes is not None and len(classes) < 2 for classes in present):
+        raise ValueError("A fold trains on one class only.")
+
+    def hold_out(series: Series | None, scale_penalty: bool) -> HeldOut:
+        return machine.learner.heldout(
+            ws, trained.targets, trained.penalties, series=series, scale_penalty=scale_penalty
+        )
+
+    return Evidence(ws, known, trained, hold_out, present)
+
+
+def _targets(machine: Machine, coded: CodedTargets, folds: Folds) -> Targets:
+    weights, whole = (
+        row_weights(machine.class_weight, coded, folds, None, shared=shared, balance_weighted=machine.balance_weighted)
+        for shared in (False, True)
+    )
+    assert not isinstance(whole, tuple)
+    return Targets(coded.Y, weights, whole)

@@ -1,0 +1,53 @@
+"""Eigenvalue ratio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.evidence import Evidence
+from ..core.machine import LEAST_SQUARES
+from .base import Array, Criterion, check_factor
+from .eigenvalue_sums import check_components, head_and_tail
+from .risk import empirical_risk
+
+
+@dataclass(frozen=True)
+class ER(Criterion):
+    r"""Empirical risk and the inverse of the eigenvalue ratio.
+
+    .. math:: R_{emp} + \eta / ER_t, \qquad ER_t = \sum_{j \le t} s_j / \sum_{j > t} s_j
+
+    ``components`` is t; "sqrt" means ⌊√n⌋. A list of either parameter is chosen from by an inner threefold
+    cross-validation of a search. If the rank is at most t the ratio is infinite and the risk alone remains; NaN for
+    K = 0. The formula is from memory of the literature.
+
+    Cost    one spectrum, then O(n²) a penalty.
+    Oracle  all eigenvalues, and a fit.
+    Laws    the penalty is invariant to scaling of K.
+    Source  Liu, Jiang & Liao, eigenvalues ratio, AAAI 2015.
+    """
+
+    components: Any = "sqrt"
+    eta: Any = 1.0
+
+    name = "er"
+    reads = ("spectrum", "smoother")
+    learners = (LEAST_SQUARES,)
+    formula = "R_emp + η Σ_{j>t} s_j / Σ_{j<=t} s_j"
+    cost = "one spectrum, then O(n²) a penalty"
+    exactness = "no estimate of an error"
+    use = "comparison with the papers' tables"
+    failures = "two parameters of its own; prefers wide kernels for large η"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "components", check_components(self.components))
+        object.__setattr__(self, "eta", check_factor("eta", self.eta))
+
+    def path(self, evidence: Evidence) -> Array:
+        """Risk plus penalty of every candidate."""
+        head, tail = head_and_tail(evidence, self.components)
+        penalty = float(self.eta) * tail / head if head > 0 else np.nan
+        return empirical_risk(evidence) + penalty

@@ -1,0 +1,48 @@
+"""Generalised cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.evidence import Evidence
+from ..core.machine import LEAST_SQUARES
+from .base import Array, Criterion
+
+
+@dataclass(frozen=True)
+class GCV(Criterion):
+    r"""Leave-one-out with every leverage replaced by their mean.
+
+    .. math:: V = \frac{n^{-1} \|(I - H) y\|^2}{(n^{-1} \mathrm{tr}(I - H))^2}
+
+    H is the hat matrix, that of the machine with bias where there is one. The ridge cancels, so that a ridge of zero
+    has a value where K is regular. Of several targets it is the mean.
+
+    Cost    one factorisation, then O(n²) a penalty.
+    Oracle  a dense hat matrix.
+    Laws    V(c y) = c² V(y); with a bias V(y + c) = V(y); equals the squared-error LOO where all leverages are equal.
+    Source  Golub, Heath & Wahba (1979).
+
+    >>> import numpy as np
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import criteria
+    >>> criteria.GCV()(np.eye(3), np.array([1.0, 2.0, 2.0]), KernelRidge(kernel="precomputed"))
+    3.0
+    """
+
+    name = "gcv"
+    reads = ("smoother",)
+    learners = (LEAST_SQUARES,)
+    formula = "mean((y - f)²) / mean(1 - H_ii)²"
+    cost = "one factorisation, then O(n²) a penalty"
+    exactness = "approximates leave-one-out"
+    use = "choosing the penalty of smooth regressions"
+    failures = "undersmooths now and then; squared error also for classes"
+
+    def path(self, evidence: Evidence) -> Array:
+        """The mean over the targets."""
+        smoother = evidence.smoother()
+        slack = smoother.unit_slacks.mean(axis=1)  # (E, c)
+        return np.asarray(((smoother.unit_residuals**2).mean(axis=1) / slack**2).mean(axis=1))

@@ -1,0 +1,227 @@
+"""Criteria of support vector machines, against other solvers, dense inverses and leave-one-out fits."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.svm import SVC
+
+from onefit import L2SVC, criteria
+
+from ..oracles import criteria as oracle
+from ..oracles.problems import seeds, two_seeds
+from ..oracles.support_vector import gram, labels, squared_hinge_newton
+from ..oracles.support_vector import single_precision as rounded
+from .problems import GRAMS, N, three_labels, two_labels
+
+costs = pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+names = pytest.mark.parametrize("name", ["wide", "medium", "narrow"])  # regular, so that alpha is unique
+
+
+def trained(K, y, C):
+    """(alpha, f) of LIBSVM; f is right to its tolerance only."""
+    model = SVC(C=C, kernel="precomputed", tol=1e-10).fit(K, y)
+    alpha = np.zeros(len(K))
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    return alpha, model.decision_function(K)
+
+
+def problem(name, seed, n=30):
+    K, X = gram(name, seed, n)
+    return K, labels(seed, X, 0.4)
+
+
+@seeds
+@names
+@costs
+def test_generalised_approximate_cross_validation(seed, name, C):
+    K, y = problem(name, seed)
+    alpha, f = trained(K, y, C)
+    total = 0.0
+    for i in range(len(K)):
+        total += max(0.0, 1 - y[i] * f[i])
+        if y[i] * f[i] < -1:
+            total += 2 * alpha[i] * K[i, i]
+        elif y[i] * f[i] <= 1 + 1e-6:
+            total += alpha[i] * K[i, i]
+    expected = total / len(K)
+    assert criteria.GACV()(K, y, SVC(C=C, kernel="precomputed")) == pytest.approx(expected, rel=1e-6)
+
+
+@seeds
+@names
+@costs
+@pytest.mark.parametrize("rho", [1.0, 2.0])
+def test_xi_alpha_counts_rows(seed, name, C, rho):
+    K, y = problem(name, seed)
+    alpha, f = trained(K, y, C)
+    radius = max(K[i, i] - K[i, j] for i in range(len(K)) for j in range(len(K)))
+    score = rho * alpha * radius + np.maximum(0.0, 1 - y * f)
+    unsure = np.abs(score - 1) < 1e-6
+    value = criteria.XiAlpha(rho=rho)(K, y, SVC(C=C, kernel="precomputed"))
+    assert (score[~unsure] > 1).mean() * (~unsure).mean() <= value + 1e-12
+    assert value <= ((score > 1) | unsure).mean() + 1e-12
+    assert unsure.mean() < 0.5
+
+
+@two_seeds
+@costs
+def test_xi_alpha_is_never_below_leave_one_out(seed, C):
+    K, y = problem("medium", seed)
+    n = len(K)
+    wrong = 0
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        model = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K[np.ix_(rest, rest)], y[rest])
+        wrong += model.decision_function(K[[i]][:, rest])[0] * y[i] < 0
+    assert criteria.XiAlpha()(K, y, SVC(C=C, kernel="precomputed")) >= wrong / n
+
+
+@seeds
+@names
+@costs
+def test_span_of_the_hinge_loss(seed, name, C):
+    K, y = problem(name, seed)
+    alpha, f = trained(K, y, C)
+    free = (alpha > 1e-9 * C) & (alpha < C * (1 - 1e-9))
+    if free.sum() < 2:
+        pytest.skip("no span without free support vectors")
+    margins = y * f - alpha * oracle.squared_spans(K, y, alpha, C)
+    unsure = np.abs(margins) < 1e-6
+    value = criteria.Span()(K, y, SVC(C=C, kernel="precomputed"))
+    assert (margins[~unsure] < 0).sum() / len(K) <= value + 1e-12 <= ((margins < 0) | unsure).mean() + 2e-12
+
+
+@seeds
+@costs
+@pytest.mark.parametrize("bias", [True, False])
+def test_span_of_the_squared_hinge_loss(seed, C, bias):
+    K, y = problem("medium", seed)
+    beta, b = squared_hinge_newton(K, y, C, bias=bias)
+    alpha = np.abs(beta)
+    spans = oracle.squared_spans(K, y, alpha, np.inf, 1 / (2 * C), bias)
+    margins = np.where(alpha > 0, 1.0, y * (K @ beta + b)) - alpha * spans
+    value = criteria.Span()(K, y, L2SVC(C=C, kernel="precomputed", fit_intercept=bias))
+    assert value == pytest.approx((margins < 0).mean())
+
+
+@two_seeds
+def test_spans_of_the_squared_hinge_loss_are_exact_where_support_vectors_stay(seed):
+    """``y f^(-p) = 1 - alpha_p S_p²`` against really leaving rows out."""
+    K, y = problem("medium", seed)
+    n, C = len(K), 0.5
+    beta, _ = squared_hinge_newton(K, y, C, bias=False)
+    spans = oracle.squared_spans(K, y, np.abs(beta), np.inf, 1 / (2 * C), bias=False)
+    compared = 0
+    for p in np.flatnonzero(beta):
+        rest = np.delete(np.arange(n), p)
+        other, _ = squared_hinge_newton(K[np.ix_(rest, rest)], y[rest], C, bias=False)
+        if np.array_equal(other != 0, (beta != 0)[rest]):
+            value = y[p] * K[p, rest] @ other
+            assert value == pytest.approx(1 - abs(beta[p]) * spans[p], abs=1e-9)
+            compared += 1
+    assert compared > 5
+
+
+def test_span_without_free_support_vectors_is_the_training_error():
+    y = np.array([1, 1, 1, -1, -1])
+    model = SVC(C=1.0, kernel="precomputed")
+    assert criteria.Span()(np.zeros((5, 5)), y, model) == 0.4
+    K = np.ones((6, 6))
+    assert criteria.Span()(K, np.array([1, 1, 1, 1, -1, -1]), model) == pytest.approx(2 / 6)
+
+
+def test_span_of_duplicated_rows():
+    K, X = gram("duplicated", 1, 30)
+    y = labels(1, X, 0.4)
+    for model in (SVC(C=10.0, kernel="precomputed"), L2SVC(C=10.0, kernel="precomputed")):
+        assert 0 < criteria.Span()(K, y, model) <= 1
+
+
+@two_seeds
+@names
+@costs
+@pytest.mark.parametrize("bias", [True, False])
+def test_radius_and_margin(seed, name, C, bias):
+    K, y = problem(name, seed)
+    n = len(K)
+    beta, _ = squared_hinge_newton(K, y, C, bias=bias)
+    ridged = K + np.eye(n) / (2 * C)
+    squared, _ = oracle.smallest_ball(ridged)
+    expected = squared * np.abs(beta).sum() / n
+    value = criteria.RadiusMargin()(K, y, L2SVC(C=C, kernel="precomputed", fit_intercept=bias))
+    assert value == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_norm_of_the_weights_is_the_sum_of_the_coefficients():
+    K, y = problem("medium", 0)
+    beta, _ = squared_hinge_newton(K, y, 2.0)
+    norm = beta @ K @ beta + (beta**2).sum() / 4.0
+    assert np.abs(beta).sum() == pytest.approx(norm, rel=1e-9)
+
+
+def test_the_smallest_ball_of_the_oracle():
+    K = GRAMS["wide"](0)
+    squared, b = oracle.smallest_ball(K)
+    assert squared == pytest.approx(b @ np.diag(K) - b @ K @ b, rel=1e-10)
+
+    def objective(z):
+        weights = np.exp(z - z.max())
+        weights /= weights.sum()
+        return -(weights @ np.diag(K) - weights @ K @ weights)
+
+    assert -minimize(objective, np.zeros(N)).fun == pytest.approx(squared, rel=1e-4)
+
+
+@two_seeds
+@pytest.mark.parametrize("C", [0.1, 2.0])
+def test_radius_margin_bounds_leave_one_out_errors(seed, C):
+    K, y = problem("medium", seed)
+    n = len(K)
+    wrong = 0
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        beta, _ = squared_hinge_newton(K[np.ix_(rest, rest)], y[rest], C, bias=False)
+        wrong += y[i] * (K[i, rest] @ beta) < 0
+    value = criteria.RadiusMargin()(K, y, L2SVC(C=C, kernel="precomputed", fit_intercept=False))
+    assert value >= wrong / n
+
+
+@two_seeds
+@costs
+def test_risk_with_hinge_loss(seed, C):
+    K, y = rounded(GRAMS["narrow"](seed)), two_labels(seed)
+    _, f = trained(K, y, C)
+    expected = np.maximum(0, 1 - y * f).mean() + 0.5 / N * oracle.stability(K)
+    value = criteria.RKS(eta=0.5)(K, y, SVC(C=C, kernel="precomputed"))
+    assert value == pytest.approx(expected, rel=1e-7)
+    beta, b = squared_hinge_newton(K, y, C)
+    expected = np.maximum(0, 1 - y * (K @ beta + b)).mean() + 0.5 / N * oracle.stability(K)
+    value = criteria.RKS(eta=0.5)(K, y, L2SVC(C=C, kernel="precomputed"))
+    assert value == pytest.approx(expected, rel=1e-9)
+
+
+@two_seeds
+@costs
+def test_cross_validated_hinge_loss(seed, C):
+    K, y = rounded(GRAMS["narrow"](seed)), two_labels(seed)
+    splits = [(np.delete(np.arange(N), part), part) for part in np.array_split(np.arange(N), 5)]
+    losses = []
+    for train, test in splits:
+        model = SVC(C=C, kernel="precomputed", tol=1e-10).fit(K[np.ix_(train, train)], y[train])
+        losses.extend(np.maximum(0, 1 - y[test] * model.decision_function(K[np.ix_(test, train)])))
+    expected = np.mean(losses) + 0.5 / N * oracle.stability(K)
+    value = criteria.CVKS()(K, y, SVC(C=C, kernel="precomputed"), cv=splits)
+    assert value == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("criterion", ["span", "xi_alpha", "gacv", "rks", "cvks"])
+def test_more_than_two_classes_are_refused(criterion):
+    with pytest.raises(ValueError, match="two classes"):
+        criteria.resolve(criterion)(GRAMS["narrow"](0), three_labels(0), SVC(kernel="precomputed"))
+
+
+def test_indefinite_matrices_are_refused():
+    K = np.array([[1.0, 2.0], [2.0, 1.0]])
+    for name in ("span", "xi_alpha", "gacv"):
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            criteria.resolve(name)(K, np.array([-1, 1]), SVC(kernel="precomputed"))
