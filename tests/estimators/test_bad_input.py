@@ -72,7 +72,7 @@ class TestErrors(NoWork):
         with pytest.raises(ValueError, match="scoring"):
             KernelSearchCV(KernelRidge(), GRID, scoring="r3").fit(*regression)
 
-    @pytest.mark.parametrize("name", ["screen", "time_budget", "journal"])
+    @pytest.mark.parametrize("name", ["time_budget", "journal"])
     def test_reserved_arguments(self, regression, name):
         with pytest.raises(ValueError, match=f"{name} is reserved"):
             KernelSearchCV(KernelRidge(), GRID, **{name: 5}).fit(*regression)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,18 +28,24 @@ class RowSums:
 class GramRows:
     """Answers about a Gram matrix that passes over its rows give: O(n²), with no array of the size of K.
 
-    The sums are kept. K may be forgotten and computed again in between: what is kept stays true.
+    The sums are kept: K is fetched only for what is not known yet.
     """
 
-    K: Array
+    fetch: Callable[[], Array]
+
+    @property
+    def K(self) -> Array:
+        """The Gram matrix: read it, do not write."""
+        return self.fetch()
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """(which rows, those rows)."""
-        n = len(self.K)
+        K = self.K
+        n = len(K)
         step = max(1, _BLOCK // max(1, n))
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
-            yield rows, self.K[rows]
+            yield rows, K[rows]
 
     @cached_property
     def diagonal(self) -> Array:
@@ -49,7 +55,7 @@ class GramRows:
     @cached_property
     def totals(self) -> RowSums:
         """The sums of one pass."""
-        n = len(self.K)
+        n = len(self.diagonal)
         result = RowSums(np.empty(n), np.empty(n), np.empty(n))
         for rows, block in self.blocks():
             result.sums[rows] = block.sum(axis=1)
@@ -65,14 +71,15 @@ class GramRows:
     def times(self, B: Array) -> Array:
         """``K B`` for B of shape (n, k) with few columns. Cost O(k n²)."""
         # one column at a time: a matrix-vector product reads K as fast as memory gives it, a narrow matrix product not
-        return np.column_stack([self.K @ np.ascontiguousarray(column) for column in B.T])
+        K = self.K
+        return np.column_stack([K @ np.ascontiguousarray(column) for column in B.T])
 
     def centred(self, Y: Array) -> tuple[float, Array]:
         r"""(:math:`\|C K C\|_F^2`, :math:`Y^T C K C Y` column by column) with ``C = I - 11ᵀ/n``.
 
         Each entry is centred before anything is summed, so that digits survive in a K that is nearly constant.
         """
-        n = len(self.K)
+        n = len(self.diagonal)
         means = self.totals.sums / n
         grand = float(means.mean())
         centred = Y - Y.mean(axis=0)

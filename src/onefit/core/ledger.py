@@ -64,6 +64,11 @@ class Ledger:
             self.counts[event] += count
             self.seconds[event] += seconds
 
+    def include(self, other: Ledger) -> None:
+        """Enter everything of another ledger."""
+        for event in EVENTS:
+            self.add(event, other.counts[event], other.seconds[event])
+
     def __getitem__(self, event: str) -> int:
         return self.counts[event]
 

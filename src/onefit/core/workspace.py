@@ -60,14 +60,14 @@ class Workspace:
 
     def rows(self) -> GramRows:
         """What passes over the rows of the Gram matrix tell; a matrix that was given is read where it is."""
-        if self._gram is None and self.kernel == Precomputed():
-            K = self.problem.base(Precomputed.base)
-        else:
-            K = self.gram()
         if self._rows is None:
-            self._rows = GramRows(K)
-        self._rows.K = K
+            self._rows = GramRows(self._readable_gram)
         return self._rows
+
+    def _readable_gram(self) -> Array:
+        if self._gram is None and self.kernel == Precomputed():
+            return self.problem.base(Precomputed.base)
+        return self.gram()
 
     def factor(self, weights: Array | None, bias: bool, route: str) -> Factor:
         r"""What gives the inverses of ``S K S + ridge I``, with ``S = diag(sqrt(weights))``.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, cast
+
 from .alo import ALO
 from .base import Criterion
 from .bif import BIF
@@ -49,6 +52,22 @@ def resolve(criterion: str | Criterion) -> Criterion:
     raise ValueError(f"Unknown criterion {criterion!r}: use one of {', '.join(REGISTRY)}, or a criterion object.")
 
 
+def resolve_all(criterion: Any, *, scale_penalty: bool = False) -> list[Criterion]:
+    """Criteria from one, or from a list of them; ``scale_penalty`` holds for all that hold rows out.
+
+    >>> from onefit import criteria
+    >>> [criterion.name for criterion in criteria.resolve_all(["cv", criteria.SM()])]
+    ['cv', 'sm']
+    """
+    given = criterion if isinstance(criterion, list | tuple) else [criterion]
+    if not given:
+        raise ValueError("criterion is an empty list: there is nothing to select by.")
+    found = [resolve(one) for one in given]
+    if scale_penalty:
+        found = [replace(cast(Any, one), scale_penalty=True) if hasattr(one, "scale_penalty") else one for one in found]
+    return found
+
+
 __all__ = [
     "ALO",
     "BIF",
@@ -74,4 +93,5 @@ __all__ = [
     "XiAlpha",
     "kernel_stability",
     "resolve",
+    "resolve_all",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..core import Exactness
 from ..core.evidence import Evidence
 from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion
@@ -30,7 +31,8 @@ class ALO(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "(1/n) Σ loss(y_i, f_i + h_i g_i / (1 - w_i h_i))"
     cost = "one factorisation, then O(n²) a penalty"
-    exactness = "exact for the square loss"
+    exactness = Exactness.EXACT
+    estimates = "leave-one-out, exactly for the square loss"
     use = "comparison; the same as LOO for least squares"
     failures = "as LOO"
 

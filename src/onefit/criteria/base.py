@@ -10,7 +10,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.evidence import Evidence
+from ..core import Exactness
+from ..core.evidence import Evidence, Trained
+from ..core.labels import Labels
 from ..core.machine import ESTIMATORS, Series
 from .calling import evidence_of
 
@@ -40,7 +42,8 @@ class Criterion(ABC):
     ``classes`` whether the target may be "any", must have classes ("labels"), or two of them ("two"). ``scores``
     says that it is a score of out-of-fold values, which a search takes from its scorers, and ``series`` what these are
     approximated by (None: they are exact).
-    ``formula``, ``cost``, ``exactness``, ``use`` and ``failures`` are its row in the table of all criteria.
+    ``exactness`` labels its values in the results of a search;
+    ``formula``, ``cost``, ``estimates``, ``use`` and ``failures`` are its row in the table of all criteria.
     """
 
     name: ClassVar[str]
@@ -52,7 +55,8 @@ class Criterion(ABC):
     series: Series | None = None
     formula: ClassVar[str]
     cost: ClassVar[str]
-    exactness: ClassVar[str]
+    exactness: ClassVar[Exactness] = Exactness.APPROXIMATE
+    estimates: ClassVar[str]
     use: ClassVar[str]
     failures: ClassVar[str]
 
@@ -72,7 +76,7 @@ class Criterion(ABC):
                 "(KernelSearchCV). Give a single value for one Gram matrix."
             )
         evidence = evidence_of(K, y, estimator, cv, labels="labels" in self.reads, held_out="heldout" in self.reads)
-        self.check(situation_of(evidence))
+        self.check(situation_of(evidence.labels, evidence.trained))
         evidence.spectral = "spectrum" in self.reads
         (value,) = self.path(evidence)
         if np.isnan(value) and evidence.reasons:
@@ -96,13 +100,19 @@ class Criterion(ABC):
         """One criterion for every combination of parameters that are lists; itself if there are none."""
         listed = {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
         listed = {name: values for name, values in listed.items() if isinstance(values, tuple)}
+        if not listed:
+            return [self]
         chosen = (dict(zip(listed, values)) for values in product(*listed.values()))
         return [cast(Criterion, replace(cast(Any, self), **values)) for values in chosen]
 
 
-def situation_of(evidence: Evidence) -> Situation:
-    """What a criterion checks of evidence."""
-    labels, trained = evidence.labels, evidence.trained
+def needs_no_machine(criterion: Criterion) -> bool:
+    """Whether its value is one of the kernel, whatever machine is trained with it."""
+    return set(criterion.reads) <= {"gram", "labels", "spectrum"}
+
+
+def situation_of(labels: Labels | None, trained: Trained | None) -> Situation:
+    """What a criterion checks of a target and a machine."""
     n_classes = None if labels is None else labels.n_classes
     if trained is None:
         return Situation(None, False, n_classes, 1 if labels is None else labels.codes.shape[1])

@@ -34,7 +34,7 @@ class BIF(Criterion):
     scores = True
     formula = "CV with f without a fold replaced by f + T_1 + … + T_r"
     cost = "one fit, then O(r l_i²) a fold and penalty"
-    exactness = "approximate, with an error bound"
+    estimates = "cross-validation, with an error bound for the square loss"
     use = "studying the series; exact CV costs the same for least squares"
     failures = "slow convergence for small penalties; none for folds above n/2 with scale_penalty"
 

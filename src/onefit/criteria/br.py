@@ -38,7 +38,7 @@ class BR(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "(n/2) log ½Σr_i² + (d/2) log ½‖θ‖², θ = log of gamma and degree"
     cost = "one factorisation, then O(n²) a penalty"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "many kernel parameters, which leave-one-out would overfit"
     failures = "prefers parameters near one; of little meaning for a single parameter"
 

@@ -42,7 +42,7 @@ class CKTA(Criterion):
     greater_is_better = True
     formula = "yᵀK_c y / (‖K_c‖ ‖Cy‖²), K_c = CKC"
     cost = "O(n²)"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "screening kernels, also in regression; combining kernels"
     failures = "blind to the penalty; undefined for constant kernels and labels"
 

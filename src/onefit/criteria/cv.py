@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Real
 
+from ..core import Exactness
 from ..core.evidence import Evidence
 from .base import Array, Criterion
 from .held_out import check_aggregate, mean_loss, prediction_losses
@@ -41,7 +42,8 @@ class CV(Criterion):
     scores = True
     formula = "(1/n) Σ_folds Σ_{i in fold} loss(y_i, f without that fold)"
     cost = "one factorisation, then O(Σ l_i² n) a penalty; SVM: a few steps a fold"
-    exactness = "exact"
+    exactness = Exactness.EXACT
+    estimates = "the error on new data, from retraining"
     use = "the reference; the default"
     failures = "noisy for small n; twins across folds leak (group them)"
 

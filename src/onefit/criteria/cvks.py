@@ -39,7 +39,7 @@ class CVKS(Criterion):
     learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE)
     formula = "CV + (η/n) β̂"
     cost = "that of CV, and O(n²)"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "cross-validation with a preference between kernels that it cannot tell apart"
     failures = "the scale of K and of the loss have to match η"
 

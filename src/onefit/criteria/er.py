@@ -38,7 +38,7 @@ class ER(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "R_emp + η Σ_{j>t} s_j / Σ_{j<=t} s_j"
     cost = "one spectrum, then O(n²) a penalty"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "comparison with the papers' tables"
     failures = "two parameters of its own; prefers wide kernels for large η"
 

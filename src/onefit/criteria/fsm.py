@@ -39,7 +39,7 @@ class FSM(Criterion):
     classes = "labels"
     formula = "(σ₊ + σ₋) / ‖mean₊ - mean₋‖, σ along the line between the means"
     cost = "O(n²)"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "comparison with other measures"
     failures = "K = I gives its minimum 0: always prefers the narrowest Gaussian"
 

@@ -33,7 +33,7 @@ class GACV(Criterion):
     classes = "two"
     formula = "(1/n) [Σ ξ_i + 2 Σ_{yf<-1} α_i K_ii + Σ_{-1<=yf<=1} α_i K_ii]"
     cost = "one fit, and O(n)"
-    exactness = "approximates the leave-one-out hinge loss"
+    estimates = "the leave-one-out hinge loss, approximately"
     use = "small C"
     failures = "grossly too large for large C"
 

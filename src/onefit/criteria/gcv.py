@@ -37,7 +37,7 @@ class GCV(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "mean((y - f)²) / mean(1 - H_ii)²"
     cost = "one factorisation, then O(n²) a penalty"
-    exactness = "approximates leave-one-out"
+    estimates = "leave-one-out, approximately"
     use = "choosing the penalty of smooth regressions"
     failures = "undersmooths now and then; squared error also for classes"
 

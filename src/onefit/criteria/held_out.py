@@ -40,6 +40,7 @@ def prediction_losses(evidence: Evidence, series: Series | None, scale_penalty: 
             losses.append(((part - coded.Y[tested]) ** 2).mean(axis=2))
             continue
         if folds.leave_one_out:
+            part = part.copy()  # others read these values as well
             coded.drop_absent(part, folds, present)
         predicted = coded.coding.predict(part, None if folds.leave_one_out else present[k])
         losses.append((predicted != coded.labels[tested]).astype(np.float64))

@@ -36,7 +36,7 @@ class KTA(Criterion):
     greater_is_better = True
     formula = "yᵀKy / (‖K‖ ‖y‖²)"
     cost = "O(n²)"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "screening kernels on classes of equal size"
     failures = "rewards the constant kernel on unequal classes"
 

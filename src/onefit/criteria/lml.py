@@ -39,7 +39,7 @@ class LML(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "-½ yᵀA⁻¹y - ½ log det A - (n/2) log 2π, A = K + αI"
     cost = "one spectrum, then O(n²) a penalty"
-    exactness = "exact"
+    estimates = "the likelihood of the data"
     use = "regression with Gaussian noise whose variance alpha means"
     failures = "the scale of K and alpha must be right; wrong for classes"
 

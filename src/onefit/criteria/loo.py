@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..core import Exactness
 from ..core.evidence import Evidence
 from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion
@@ -38,7 +39,8 @@ class LOO(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "(1/n) Σ loss(y_i, y_i - r_i), r_i = (y_i - f_i) / (1 - H_ii)"
     cost = "one factorisation, then O(n²) a penalty"
-    exactness = "exact"
+    exactness = Exactness.EXACT
+    estimates = "leave-one-out, exactly"
     use = "regression with few rows"
     failures = "large variance; duplicated rows leak"
 

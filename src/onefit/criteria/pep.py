@@ -39,7 +39,7 @@ class PEP(Criterion):
     greater_is_better = True
     formula = "Σ_{j<=t} s_j / Σ s_j"
     cost = "one spectrum"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "comparison; how fast a spectrum decays"
     failures = "reads no labels: prefers the widest kernel"
 

@@ -33,7 +33,7 @@ class RadiusMargin(Criterion):
     classes = "two"
     formula = "(1/n) R² ‖w‖²"
     cost = "two quadratic programs"
-    exactness = "bounds leave-one-out from above"
+    estimates = "leave-one-out, from above"
     use = "smooth in the parameters, for gradient search"
     failures = "often far above one; not valid for SVC's hinge loss"
 

@@ -40,7 +40,7 @@ class RKS(Criterion):
     learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE)
     formula = "R_emp + (η/n) β̂"
     cost = "one fit, and O(n²)"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "kernels with the same diagonal, at the price of one fit"
     failures = "β̂ falls as a Gaussian narrows and R_emp too: prefers narrow kernels"
 

@@ -52,7 +52,7 @@ class SM(Criterion):
     classes = "labels"
     formula = "(1/n) yᵀ N^r y, N = K / Σ K_ij"
     cost = "O(r n²); hinge form: one spectrum"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "screening widths before cross-validation"
     failures = "degree 1 and 2 prefer K = I, larger ones still narrow kernels; needs K_ij >= 0"
 

@@ -41,7 +41,7 @@ class Span(Criterion):
     classes = "two"
     formula = "(1/n) #{p: y_p f_p < α_p S_p²}"
     cost = "one fit, and O(m³) for m free support vectors"
-    exactness = "approximates leave-one-out"
+    estimates = "leave-one-out, approximately"
     use = "leave-one-out of a support vector machine at the price of one fit"
     failures = "support vectors that change their state; an error rate, so it has steps"
 

@@ -46,7 +46,7 @@ class SPS(Criterion):
     learners = (LEAST_SQUARES,)
     formula = "R_emp + (δ/n²) Σ q_ji² |2s_j - K_ii|; exact: R_emp + δ tr K / n²"
     cost = "one spectrum, then O(n²) a penalty; exact: one fit"
-    exactness = "no estimate of an error"
+    estimates = "no error"
     use = "comparison with the paper's tables"
     failures = "exact: constant for unit-diagonal kernels; first order: falls as a Gaussian narrows"
 

@@ -34,7 +34,7 @@ class XiAlpha(Criterion):
     classes = "two"
     formula = "(1/n) #{i: ρ α_i R² + ξ_i >= 1}"
     cost = "one fit, and O(n²)"
-    exactness = "bounds leave-one-out from above"
+    estimates = "leave-one-out, from above"
     use = "a quick bound for text and other linear kernels"
     failures = "pessimistic: often near the share of support vectors"
 

@@ -15,7 +15,7 @@ def check_search(search) -> None:
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
     if search.gram_dtype not in ("float64", "float32"):
         raise ValueError(f'gram_dtype must be "float64" or "float32", got {search.gram_dtype!r}.')
-    for name in ("screen", "time_budget", "journal"):
+    for name in ("time_budget", "journal"):
         if getattr(search, name) is not None:
             raise ValueError(f"{name} is reserved and must be None, got {getattr(search, name)!r}.")
     if search.error_score != "raise" and not isinstance(search.error_score, numbers.Number):
@@ -29,6 +29,12 @@ def check_search(search) -> None:
         value = getattr(search, name)
         if not isinstance(value, numbers.Integral | np.bool_) and not (value is None and name == "n_jobs"):
             raise ValueError(f"{name} must be a whole number, got {value!r}.")
+
+
+def check_scoring_of(search, criterion) -> None:
+    """A criterion that is no score of out-of-fold values decides alone."""
+    if not criterion.scores and isinstance(search.scoring, list | tuple | set | dict):
+        raise ValueError(f"The criterion {criterion.name} selects by itself: scoring must be one metric, or None.")
 
 
 def check_refit_metric(refit, names) -> None:

@@ -13,10 +13,11 @@ from sklearn.utils import indexable
 
 from ..core import Exactness, Folds
 from ..core.coding import PairCoding
-from ..criteria import resolve
-from ..search.results import build_table, report_failures
+from ..criteria import resolve_all
+from ..search.results import report_failures
 from ..search.scoring import Scoring
-from .checks import check_refit_metric, check_search
+from .checks import check_refit_metric, check_scoring_of, check_search
+from .choosing import settle
 from .decision import decisions
 from .oof import assemble, predictions
 from .routing import final_weights, route, scorer_params
@@ -45,8 +46,14 @@ class KernelSearchCV(GridSearchCV):
     estimator, param_grid, scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in GridSearchCV. ``n_jobs`` threads work on different kernels and share the cores. Ties go to the
         candidate that comes first in the grid.
-    criterion : str or criterion, default="cv"
-        "cv": exact cross-validation. "bif" or ``criteria.BIF(order=…)``: the influence-function series.
+    criterion : str, criterion, or list of these, default="cv"
+        What selects: "cv", exact cross-validation with ``scoring``; "bif" or ``criteria.BIF(order=…)``, the
+        influence-function series; or any other of ``onefit.criteria``, whose value takes the place of a score. Of a
+        list the first selects and the others are columns of the results. A criterion's parameter that is a list
+        (``criteria.RKS(eta=[0.1, 1.0])``) is chosen by a threefold cross-validation of the whole selection.
+    screen : tuple of (str or criterion, int), default=None
+        A criterion that needs no machine, such as "sm" or "ckta", and how many kernels are kept for evaluation. The
+        candidates of other kernels are labelled "pruned" and have no scores.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
         What learns from the training rows (a Pipeline's transformers, ``class_weight="balanced"``,
         ``gamma="scale"``) is learned anew on every fold, or once on all rows: cheaper, not exactly GridSearchCV's
@@ -58,20 +65,25 @@ class KernelSearchCV(GridSearchCV):
     gram_dtype : {"float64", "float32"}, default="float64"
         How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
         results are then labelled approximate.
-    screen, time_budget, journal
+    time_budget, journal
         Reserved; must be None.
 
     Attributes
     ----------
     cv_results_ : dict
-        GridSearchCV's table and the columns ``exactness`` (exact, approximate, retrained, failed),
+        GridSearchCV's table and the columns ``exactness`` (exact, approximate, retrained, pruned, failed),
         ``error_bound`` (of a held-out value; support vector machines: but for the bias), ``status`` and ``seconds``.
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
-        for a retrained candidate the mean over the rows.
+        for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
+        is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's
+        sign, and there are no split columns.
+    criteria_ : list
+        The criteria as they were used, with parameters that were chosen.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-fold decision values (regression: predictions) of the best candidate; NaN for rows never
         tested, the mean for rows tested more than once. If the best candidate was retrained this takes one
-        more training per fold; not there for estimators without such values.
+        more training per fold; not there for estimators without such values, nor if a criterion selects that is no
+        score of out-of-fold values.
     oof_prediction_ : ndarray of shape (n_samples,)
         Only for support vector machines with more than two classes, whose label is not always that of the largest
         decision value: out-of-fold labels of the best candidate.
@@ -147,8 +159,9 @@ class KernelSearchCV(GridSearchCV):
         ``params`` (``groups``, ``sample_weight``, …) go where GridSearchCV would send them.
         """
         self._forget()
-        criterion = resolve(self.criterion)
+        criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
         check_search(self)
+        check_scoring_of(self, criteria[0])
         X, y = indexable(X, y)
         multi = check_scoring(self.estimator, self.scoring)
         routed = route(self, multi, params)
@@ -165,7 +178,9 @@ class KernelSearchCV(GridSearchCV):
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         folds = self._draw_folds(X, y, routed)
-        run = SearchRun(self, X, y, folds, routed, scoring, criterion, context)
+        self.criteria_, spent = settle(self, criteria, X, y, params, routed.estimator)
+        run = SearchRun(self, X, y, folds, routed, scoring, self.criteria_, context)
+        run.ledger.include(spent)
         try:
             run.evaluate()
         except KeyboardInterrupt:
@@ -177,7 +192,7 @@ class KernelSearchCV(GridSearchCV):
             if self.refit:
                 self._refit(run, metadata)
         except BaseException:
-            self._forget(keep=("cv_results_", "ledger_", "n_splits_"))
+            self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
             raise
         self.scorer_ = scoring.scorers
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
@@ -206,7 +221,7 @@ class KernelSearchCV(GridSearchCV):
         """The results table; an error if nothing could be trained."""
         rows = run.finished()
         report_failures(rows, self.n_splits_, self.error_score)
-        self.cv_results_ = build_table(run.candidates, rows, self.return_train_score)
+        self.cv_results_ = run.table(rows)
         self.ledger_ = run.ledger
         self.multimetric_ = run.scoring.multimetric
 
@@ -228,7 +243,7 @@ class KernelSearchCV(GridSearchCV):
     def _set_out_of_fold(self, run):
         """Out-of-fold values of the best candidate: those at hand, or computed once more for it alone."""
         row = run.finished()[self.best_index_]
-        if row.exactness == Exactness.FAILED:
+        if row.exactness == Exactness.FAILED or not run.criterion.scores:
             return
         if row.values is not None:
             parts, coding, present = row.values, row.coded.coding, run.settings.present

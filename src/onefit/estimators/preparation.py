@@ -10,10 +10,11 @@ from sklearn.base import clone, is_classifier
 
 from ..core import Folds, Ledger, Targets
 from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
+from ..core.labels import Labels, read_labels
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
 from ..kernels import Kernel, Precomputed
-from ..search.evaluate import Entry, KernelTask, Path, Settings
+from ..search.tasks import Entry, KernelTask, Path, Settings
 from ..search.views import ViewSource, checked_rows
 from .adapters import split_pipeline
 from .routing import final_weights
@@ -129,12 +130,16 @@ class Preparation:
     def _targets_for(self, machine: Machine, coded: CodedTargets, sample_weight) -> Targets:
         key = (machine.class_weight, machine.balance_weighted, machine.pairs)
         if key not in self._targets:
-            weights = check_sample_weight(sample_weight, self.folds.n)
-            weights = row_weights(
-                machine.class_weight, coded, self.folds, weights, shared=self.shared,
-                balance_weighted=machine.balance_weighted,
+            given = check_sample_weight(sample_weight, self.folds.n)
+            weights, whole = (
+                row_weights(
+                    machine.class_weight, coded, self.folds, given, shared=shared,
+                    balance_weighted=machine.balance_weighted,
+                )
+                for shared in (self.shared, True)
             )  # fmt: skip
-            self._targets[key] = Targets(coded.Y, weights)
+            assert not isinstance(whole, tuple)
+            self._targets[key] = Targets(coded.Y, weights, whole)
         columns = coded.Y.shape[1]
         if len(machine.penalties) not in (1, columns):
             raise ValueError(f"alpha has {len(machine.penalties)} values for {columns} targets: one, or one for each.")
@@ -150,6 +155,10 @@ class Preparation:
         if pairs not in self._coded:
             self._coded[pairs] = code_targets(self.y, is_classifier(self.estimator), pairs)
         return self._coded[pairs]
+
+    def target(self) -> Labels:
+        """The target as criteria without a machine read it."""
+        return read_labels(self.y, is_classifier(self.estimator))
 
     def settings(self, scoring=None, **options) -> Settings:
         """What all kernels share, with the classes that each fold trains on."""

@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..core import Exactness, Folds
-from ..search.evaluate import Row
 from ..search.rows import take_block, take_metadata, take_rows
+from ..search.tasks import Row
 
 
 def retrain_row(search, candidate: int, params: dict, X, y, folds: Folds, fit_params: dict, reason: str) -> Row:

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from ..core import Exactness
+from ..criteria.base import situation_of
 from ..search.certify import Certify, check_certifiable
-from ..search.evaluate import Row
+from ..search.judge import column_names
 from ..search.results import build_table
 from ..search.run import check_memory, order_tasks, run_tasks, waves
 from ..search.scoring import NeedsRetrainingError, Tested
+from ..search.tasks import Row
 from .preparation import Preparation, warn_retraining
 from .retrain import retrain_row
+from .screening import Screen
 
 
 class SearchRun:
     """Candidates in, one row each out; rows that are finished survive an interruption."""
 
-    def __init__(self, search, X, y, folds, routed, scoring, criterion, context):
+    def __init__(self, search, X, y, folds, routed, scoring, criteria, context):
         self.search, self.X, self.y, self.folds = search, X, y, folds
-        self.routed, self.scoring, self.criterion, self.context = routed, scoring, criterion, context
-        if not criterion.scores:
-            raise ValueError(f"A search by {criterion.name} is not possible yet: use cv or bif.")
+        self.routed, self.scoring, self.context = routed, scoring, context
+        self.criterion = criteria[0]
+        self.columns = tuple(criteria[self.criterion.scores :])  # what is not a score of out-of-fold values
+        self.screen = Screen.of(search.screen)
         self.candidates = list(ParameterGrid(search.param_grid))
         if not self.candidates:
             raise ValueError("param_grid holds no candidate.")
@@ -34,18 +39,23 @@ class SearchRun:
             search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score
         )
         self.ledger = self.preparation.ledger
-        self.scale_penalty = bool(search.scale_penalty or getattr(criterion, "scale_penalty", False))
+        self.scale_penalty = bool(search.scale_penalty or getattr(self.criterion, "scale_penalty", False))
 
     def evaluate(self):
         """Fill ``rows``, kernel by kernel, then what has to be retrained."""
         search = self.search
         self.plan = self.preparation.plan(self.candidates)
         tasks = order_tasks(self.plan.tasks)
+        self._check_criteria(tasks)
         self.certify = self._certify(tasks)
-        check_memory(tasks, search.n_jobs, search.memory_budget)
+        check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
         self._refuse_scaled_retraining(self.plan.retrain)
         warn_retraining(self.plan.retrain, len(self.candidates), depth=5)
         self._announce(tasks)
+        if tasks:
+            self.settings = self._settings()
+        if self.screen is not None and len(tasks) > self.screen.keep:
+            tasks = self._keep_best(tasks)
         self.planned = len(tasks) + len(self.plan.retrain)
         self.progress = self.context.subcontext(
             task_name="search", max_subtasks=self.planned, sequential_subtasks=False
@@ -55,9 +65,32 @@ class SearchRun:
         self._retrain_rest(len(tasks))
         self.progress.call_on_fit_task_end(estimator=search)
 
-    def _run_kernels(self, tasks):
+    def _check_criteria(self, tasks):
+        """Refuse criteria that are not defined for some candidate, before any work."""
+        asked = [self.criterion, *self.columns] + ([] if self.screen is None else [self.screen.criterion])
+        self.target = self.preparation.target() if self.columns or self.screen is not None else None
+        situations = {situation_of(self.target, path.trained) for task in tasks for path in task.paths}
+        for criterion in asked:
+            for situation in situations:
+                criterion.check(situation)
+        if self.plan.retrain and not self.criterion.scores:
+            raise ValueError(
+                f"The criterion {self.criterion.name} reads kernels, and some candidates have none that is known: "
+                f"{next(iter(self.plan.retrain.values()))}. Use cv."
+            )
+
+    def _keep_best(self, tasks):
+        """The kernels that are best by the screening criterion; the candidates of others are not evaluated."""
         search = self.search
-        self.settings = self.preparation.settings(
+        settings = replace(self.settings, criteria=(self.screen.criterion,), scored=False, raise_errors=False)
+        finished = run_tasks(tasks, settings, n_jobs=search.n_jobs, pre_dispatch=search.pre_dispatch, later=tasks)
+        kept, pruned = self.screen.divide(tasks, dict(finished))
+        self.rows.update({row.candidate: row for row in pruned})
+        return kept
+
+    def _settings(self):
+        search = self.search
+        return self.preparation.settings(
             self.scoring,
             series=self.criterion.series,
             certify=self.certify,
@@ -66,7 +99,13 @@ class SearchRun:
             return_train_score=search.return_train_score,
             pairwise=get_tags(search.estimator).input_tags.pairwise,
             raise_errors=search.error_score == "raise",
+            criteria=self.columns,
+            scored=self.criterion.scores,
+            target=self.target,
         )
+
+    def _run_kernels(self, tasks):
+        search = self.search
         new: dict[int, str] = {}
         try:
             for number, rows in self._finished(tasks):
@@ -155,7 +194,7 @@ class SearchRun:
                 self.rows[number] = Row(
                     number, original.test, original.train, original.exactness, original.error_bound,
                     f"same as candidate {source}", failures=original.failures, values=original.values,
-                    coded=original.coded,
+                    coded=original.coded, criteria=original.criteria,
                 )  # fmt: skip
         self._fill_failed()
         return [self.rows[number] for number in sorted(self.rows)]
@@ -165,14 +204,26 @@ class SearchRun:
         scored = next((row for row in self.rows.values() if row.test), None)
         missing = np.nan if self.search.error_score == "raise" else self.search.error_score
         for row in self.rows.values():
-            if scored is not None and row.exactness == Exactness.FAILED:
+            if scored is not None and row.exactness in (Exactness.FAILED, Exactness.PRUNED):
                 for mine, theirs in ((row.test, scored.test), (row.train, scored.train)):
                     for name, scores in theirs.items():
-                        mine.setdefault(name, np.full(len(scores), missing, dtype=float))
+                        value = np.nan if row.exactness == Exactness.PRUNED else missing
+                        mine.setdefault(name, np.full(len(scores), value, dtype=float))
+
+    def table(self, rows):
+        """``cv_results_`` of some rows."""
+        candidates = [self.candidates[row.candidate] for row in rows]
+        names = column_names(self.columns)
+        if self.screen is not None:
+            name = self.screen.criterion.name
+            for row in rows:
+                if name not in row.criteria and row.candidate in self.screen.values:
+                    row.criteria[name] = self.screen.values[row.candidate]
+            names += [] if name in names else [name]
+        train = self.search.return_train_score and self.criterion.scores
+        return build_table(candidates, rows, train, names, splits=self.criterion.scores)
 
     def keep_finished(self):
         """After Ctrl-C: the table of the candidates that were finished, and nothing else."""
         if hasattr(self, "plan") and (rows := [row for row in self.finished() if row.test]):
-            self.search.cv_results_ = build_table(
-                [self.candidates[row.candidate] for row in rows], rows, self.search.return_train_score
-            )
+            self.search.cv_results_ = self.table(rows)

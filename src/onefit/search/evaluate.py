@@ -3,118 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from functools import cached_property
 from traceback import format_exc
-from typing import Any
 
 import numpy as np
 
-from ..core import Exactness, Folds, Ledger, Targets, Workspace
-from ..core.coding import CodedTargets
-from ..core.machine import HeldOut, Learner, NotUnderstoodError, Series
-from ..kernels import Kernel
+from ..core import Exactness, Ledger, Problem, Workspace
+from ..core.evidence import Evidence
+from ..core.machine import HeldOut, NotUnderstoodError, Series
+from ..criteria.base import Criterion
 from ..kernels.gamma import variance_of
-from .certify import Certify
+from .judge import Judge
 from .referee import Referee
 from .scoring import NeedsRetrainingError, Scoring, Tested
-from .views import SupervisedError, Views, ViewSource
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A candidate: its number in the grid, and its penalty (one, or one per target)."""
-
-    candidate: int
-    penalties: tuple[float, ...]
-
-
-@dataclass
-class Path:
-    """Candidates that differ in regularisation only."""
-
-    learner: Learner
-    targets: Targets
-    coded: CodedTargets
-    frozen: bool = False  # something that should learn from training rows has seen the test rows
-    entries: list[Entry] = field(default_factory=list)
-
-    @property
-    def squares(self) -> int:
-        """n x n arrays that its learner needs."""
-        return self.learner.squares(self.targets.Y.shape[1])
-
-
-@dataclass
-class KernelTask:
-    """One kernel on one set of views, with all paths that read it."""
-
-    source: ViewSource
-    kernel: Kernel
-    paths: list[Path] = field(default_factory=list)
-
-    @property
-    def candidates(self) -> list[int]:
-        """Numbers of all candidates of the task."""
-        return [entry.candidate for path in self.paths for entry in path.entries]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all tasks share: the data as given, the validated labels, and what to compute."""
-
-    X: Any
-    y: Any
-    labels: np.ndarray
-    folds: Folds
-    scoring: Scoring | None
-    present: list[np.ndarray | None]  # classes that each fold trains on
-    series: Series | None = None
-    certify: Certify | None = None
-    scale_penalty: bool = False
-    single: bool = False  # Gram matrices of support vector machines in single precision
-    return_train_score: bool = False
-    pairwise: bool = False  # X is a precomputed Gram matrix
-    raise_errors: bool = False
-
-    def after(self, rows: list[Row]) -> Settings:
-        """The same once the scores of some rows are known: what is proved may prune later ones."""
-        assert self.certify is not None
-        known = [row for row in rows if row.exactness in (Exactness.EXACT, Exactness.CERTIFIED) and row.test]
-        lowest = [float(row.test["score"].mean()) - _slack(row) for row in known]
-        return replace(self, certify=self.certify.after([score for score in lowest if not np.isnan(score)]))
-
-    def tested(self, number: int, rows: np.ndarray) -> Tested:
-        """What is scored on split ``number``."""
-        train = self.folds.folds[number].train if self.pairwise else None
-        return Tested(self.X, self.y, self.labels, rows, train, self.present[number])
-
-
-@dataclass
-class Row:
-    """The outcome for one candidate. Score arrays have one entry per split (leave-one-out: one in all)."""
-
-    candidate: int
-    test: dict[str, np.ndarray] = field(default_factory=dict)
-    train: dict[str, np.ndarray] = field(default_factory=dict)
-    exactness: Exactness = Exactness.EXACT
-    error_bound: float = np.nan
-    status: str = "ok"
-    fit_seconds: float = 0.0
-    score_seconds: float = 0.0
-    failures: dict[int, str] = field(default_factory=dict)  # split -> why it could not be trained on
-    values: list[np.ndarray] | None = None  # out-of-fold values (l, c) of each split
-    coded: CodedTargets | None = None  # how they are read
-    retrain: str | None = None  # why the candidate has to be retrained after all
-
-    def fail(self, reason: str, splits: list[int]) -> None:
-        """Mark some splits as impossible to train on."""
-        self.failures.update(dict.fromkeys(splits, reason))
-        self.exactness, self.status, self.values = Exactness.FAILED, reason.strip().splitlines()[-1], None
-
-
-def _slack(row: Row) -> float:
-    """How much lower than its mean score that of retraining may be."""
-    return row.error_bound if row.exactness == Exactness.CERTIFIED else 0.0
+from .tasks import Entry, KernelTask, Path, Row, Settings
+from .train_scores import TrainScores, of_candidates
+from .views import SupervisedError, Views
 
 
 def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
@@ -124,8 +28,7 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     GridSearchCV, unless ``raise_errors``.
     """
     try:
-        views = task.source.views(apart=task.kernel.follows_data)
-        spaces = _Spaces(task, views, settings.single)
+        spaces = _Spaces(task, settings.single)
         return [row for path in task.paths for row in _evaluate_path(spaces, path, settings)]
     except NotUnderstoodError as reason:
         return [Row(number, retrain=str(reason)) for number in task.candidates]
@@ -143,39 +46,68 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
 class _Spaces:
     """The workspaces of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
-    def __init__(self, task: KernelTask, views: Views, single: bool) -> None:
-        self.task, self.views, self.single = task, views, single
-        self.shared = None if views.per_fold else self._new(0, readers=len(task.paths))
+    def __init__(self, task: KernelTask, single: bool) -> None:
+        self.task, self.single = task, single
+        self.judged: dict[Criterion, float] = {}  # criteria of the kernel, whatever the machine
 
     @property
     def ledger(self) -> Ledger:
-        return self.views.views[0].problem.ledger
+        return self.task.source.ledger
+
+    @cached_property
+    def views(self) -> Views:
+        return self.task.source.views(apart=self.task.kernel.follows_data)
+
+    @cached_property
+    def shared(self) -> Workspace | None:
+        return None if self.views.per_fold else self._new(self.views.views[0].problem, len(self.task.paths))
+
+    @cached_property
+    def whole(self) -> Workspace:
+        """Of all rows, as a machine trained on all of them sees them."""
+        source = self.task.source
+        if not source.shared and (source.transformers is not None or self.task.kernel.follows_data):
+            return self._new(source.whole().problem, len(self.task.paths))
+        assert self.shared is not None
+        return self.shared
 
     def of_fold(self, number: int) -> Workspace:
         """That of one fold; it is not kept, so there is one at a time."""
-        return self._new(number, readers=1)
-
-    def _new(self, number: int, readers: int) -> Workspace:
         problem = self.views.views[number].problem
-        kernel = self.task.kernel
-        variance = None
+        return self._new(problem, 1, problem.folds.folds[0].train)
+
+    def _new(self, problem: Problem, readers: int, train: np.ndarray | None = None) -> Workspace:
+        """A workspace for training on all rows of a problem, or on some."""
+        kernel, variance = self.task.kernel, None
         if kernel.follows_data:
-            variance = variance_of(problem.X[problem.folds.folds[0].train] if self.views.per_fold else problem.X)
+            variance = variance_of(problem.X if train is None else problem.X[train])
         return Workspace(problem, kernel.bound(problem.X.shape[1], variance), readers, self.single)
 
 
 def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
     start = time.perf_counter()
     penalties = np.unique([penalty for entry in path.entries for penalty in entry.penalties])
+    known: dict[tuple[Series | None, bool], HeldOut] = {}
+    judge = _judge(spaces, path, penalties, settings, known)
+    if judge is not None:
+        judge.before_holding_out()
+    if not settings.scored:
+        assert judge is not None
+        judge.after_holding_out()
+        return _judged_rows(judge, path, settings, time.perf_counter() - start)
     train = None
     if settings.return_train_score and settings.scoring is not None:
-        train = _TrainScores(settings, settings.scoring, path, penalties)
+        train = TrainScores(settings, settings.scoring, path, penalties)
     referee = None
     if settings.certify is not None and spaces.shared is not None and path.learner.certifies:
         referee = settings.certify.referee(path.coded, settings, len(penalties), spaces.ledger)
     held = _heldout(spaces, path, penalties, settings, train, referee)
+    if referee is None:
+        known[settings.series, settings.scale_penalty] = held
+    if judge is not None:
+        judge.after_holding_out()
     seconds = time.perf_counter() - start
-    values = [_of_candidates(path.entries, penalties, part) for part in held.test]
+    values = [of_candidates(path.entries, penalties, part) for part in held.test]
     rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries), referee) for entry in path.entries]
     for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
@@ -187,7 +119,49 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
         _keep_best_values(rows)
         if train is not None:
             train.write(rows)
+    if judge is not None:
+        _write_criteria(rows, judge)
     return rows
+
+
+def _judge(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Settings, known: dict) -> Judge | None:
+    """Who evaluates the criteria of a path; out-of-fold values that are ``known`` are not computed again."""
+    if not settings.criteria:
+        return None
+
+    def hold_out(series: Series | None, scale_penalty: bool) -> HeldOut:
+        if (series, scale_penalty) not in known:
+            options = {"series": series, "scale_penalty": scale_penalty}
+            known[series, scale_penalty] = _heldout_of(spaces, path, penalties, settings, None, options)
+        return known[series, scale_penalty]
+
+    evidence = Evidence(spaces.whole, settings.target, path.trained, hold_out, settings.present)
+    strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
+    return Judge(settings.criteria, evidence, spaces.judged, strict)
+
+
+def _judged_rows(judge: Judge, path: Path, settings: Settings, seconds: float) -> list[Row]:
+    """Rows whose score is the first criterion, with scikit-learn's sign."""
+    criterion, values = settings.criteria[0], judge.values[judge.names[0]]
+    sign = 1.0 if criterion.greater_is_better else -1.0
+    rows = []
+    for entry, value in zip(path.entries, values):
+        row = Row(entry.candidate, {"score": np.array([sign * value])}, coded=path.coded)
+        row.exactness = Exactness.APPROXIMATE if path.frozen else criterion.exactness
+        row.status = "shared preprocessing" if path.frozen else "ok"
+        row.fit_seconds = seconds / len(path.entries)
+        rows.append(row)
+    _write_criteria(rows, judge)
+    return rows
+
+
+def _write_criteria(rows: list[Row], judge: Judge) -> None:
+    """Natural values, and what is to be said of missing ones."""
+    for k, row in enumerate(rows):
+        row.criteria = {name: float(values[k]) for name, values in judge.values.items()}
+        if any(np.isnan(value) for value in row.criteria.values()) and judge.remarks:
+            known = [] if row.status == "ok" else [row.status]
+            row.status = "; ".join([*known, *dict.fromkeys(judge.remarks)])
 
 
 def _new_row(
@@ -217,20 +191,18 @@ def _keep_best_values(rows: list[Row]) -> None:
         row.values = [part.copy() for part in row.values] if row.values and row.candidate in keep else None
 
 
-def _of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-    columns = np.arange(part.shape[2])
-    chosen = np.array([np.broadcast_to(np.searchsorted(penalties, e.penalties), columns.shape) for e in entries])
-    return part.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
-
-
 def _heldout(spaces, path, penalties, settings, train, judge) -> HeldOut:
-    """Out-of-fold values over all views: what the learner says of each, put together."""
+    """Out-of-fold values that are scored."""
     options = {
         "scale_penalty": settings.scale_penalty,
         "series": settings.series,
         "resolve_small": settings.scoring is None or not settings.scoring.averages_errors,
     }
+    return _heldout_of(spaces, path, penalties, settings, train, options, judge)
+
+
+def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -> HeldOut:
+    """Out-of-fold values over all views: what the learner says of each, put together."""
     if spaces.shared is not None:
         report = None if train is None else train.add
         return path.learner.heldout(spaces.shared, path.targets, penalties, on_train=report, judge=judge, **options)
@@ -302,42 +274,3 @@ def _fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], 
         raise ValueError(reason)
     for row in rows:
         row.fail(reason, splits)
-
-
-class _TrainScores:
-    """Scores of the training rows, taken as a learner reports them, so that they need not be kept."""
-
-    def __init__(self, settings: Settings, scoring: Scoring, path: Path, penalties: np.ndarray) -> None:
-        self.settings, self.scoring, self.path, self.penalties = settings, scoring, path, penalties
-        self.scores: dict[str, np.ndarray] = {}
-        self.pending: dict[int, np.ndarray] = {}
-
-    def of_fold(self, fold: int):
-        """The report function of a view that holds one fold."""
-        return lambda _, positions, values: self.add(fold, positions, values)
-
-    def add(self, fold: int, positions: np.ndarray, values: np.ndarray) -> None:
-        """Take values (k, m, c) of some penalties; a fold is scored once all of its penalties are there."""
-        if len(positions) < len(self.penalties):
-            part = self.pending.setdefault(fold, np.full((len(self.penalties), *values.shape[1:]), np.nan))
-            part[positions] = values
-            if positions[-1] != len(self.penalties) - 1:  # penalties are reported in order
-                return
-            values = self.pending.pop(fold)
-        present = self.settings.present[fold]
-        values = _of_candidates(self.path.entries, self.penalties, values)
-        good = np.isfinite(values).any(axis=(1, 2))  # a singular candidate, which is retrained, has no value at all
-        if (present is not None and len(present) < 2) or not good.any():
-            return
-        tested = self.settings.tested(fold, self.settings.folds.folds[fold].train)
-        for name, column in self.scoring.path(tested, values[good], self.path.coded.coding).items():
-            shape = (len(values), len(self.settings.folds))
-            missing = np.nan if self.scoring.error_score == "raise" else self.scoring.error_score
-            self.scores.setdefault(name, np.full(shape, missing, dtype=float))[good, fold] = column
-
-    def write(self, rows: list[Row]) -> None:
-        """Give each row its scores; leave-one-out gets their mean."""
-        for k, row in enumerate(rows):
-            for name, scores in self.scores.items():
-                pooled = self.settings.folds.leave_one_out
-                row.train[name] = scores[k].mean(keepdims=True) if pooled else scores[k]

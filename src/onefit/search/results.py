@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
-from .evaluate import Row
+from ..core import Exactness
+from .tasks import Row
 
 
-def build_table(candidates: list[dict], rows: list[Row], return_train_score: bool) -> dict:
+def build_table(
+    candidates: list[dict], rows: list[Row], return_train_score: bool, criteria: Sequence[str] = (), splits: bool = True
+) -> dict:
     """``cv_results_`` of the candidates that ``rows`` (one each, same order) report on.
+
+    ``criteria`` get a column each; without ``splits`` the score is one of them and has no split columns.
 
     Times are those of a candidate divided by its splits. The rank rule is scikit-learn's: ``min`` rank of
     the mean scores, NaN tied with the worst.
@@ -25,10 +31,15 @@ def build_table(candidates: list[dict], rows: list[Row], return_train_score: boo
     _store_times(table, rows, n_splits)
     table.update(_parameter_columns(candidates))
     table["params"] = candidates
+    expected = np.array([row.exactness != Exactness.PRUNED for row in rows])
     for name in names:
-        _store_scores(table, f"test_{name}", np.array([row.test[name] for row in rows], dtype=np.float64), True)
+        scores = np.array([row.test[name] for row in rows], dtype=np.float64)
+        _store_scores(table, f"test_{name}", scores, rank=True, splits=splits, expected=expected)
         if return_train_score:
-            _store_scores(table, f"train_{name}", np.array([row.train[name] for row in rows], dtype=np.float64))
+            scores = np.array([row.train[name] for row in rows], dtype=np.float64)
+            _store_scores(table, f"train_{name}", scores, expected=expected)
+    for name in criteria:
+        table[f"criterion_{name}"] = np.array([row.criteria.get(name, np.nan) for row in rows])
     table["exactness"] = np.array([str(row.exactness) for row in rows], dtype=object)
     table["error_bound"] = np.array([row.error_bound for row in rows])
     table["status"] = np.array([row.status for row in rows], dtype=object)
@@ -45,13 +56,15 @@ def _store_times(table: dict, rows: list[Row], n_splits: int) -> None:
         table[f"std_{key}"] = np.zeros(len(rows))
 
 
-def _store_scores(table: dict, key: str, scores: np.ndarray, rank: bool = False) -> None:
-    """Split columns, mean, standard deviation and rank of scores (candidates, splits)."""
-    for split in range(scores.shape[1]):
+def _store_scores(
+    table: dict, key: str, scores: np.ndarray, *, expected: np.ndarray, rank: bool = False, splits: bool = True
+) -> None:
+    """Split columns, mean, standard deviation and rank of scores (candidates, splits); some may not be ``expected``."""
+    for split in range(scores.shape[1] if splits else 0):
         table[f"split{split}_{key}"] = scores[:, split]
     means = scores.mean(axis=1)
     table[f"mean_{key}"] = means
-    if not np.isfinite(means).all():
+    if not np.isfinite(means[expected]).all():
         kind = key.split("_")[0]
         warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", UserWarning, stacklevel=2)
     with np.errstate(invalid="ignore"):
@@ -89,6 +102,7 @@ def _parameter_columns(candidates: list[dict]) -> dict:
 
 def report_failures(rows: list[Row], n_splits: int, error_score) -> None:
     """Warn, or raise if nothing could be trained, as scikit-learn does."""
+    rows = [row for row in rows if row.exactness != Exactness.PRUNED]
     errors = [text for row in rows for text in row.failures.values()]
     if not errors:
         return

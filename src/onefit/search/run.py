@@ -9,7 +9,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ..core.memory import check_budget
-from .evaluate import KernelTask, Row, Settings, evaluate
+from .evaluate import evaluate
+from .tasks import KernelTask, Row, Settings
 
 WAVE = 4
 """Kernels that do not know of each other's scores when candidates are pruned."""
@@ -48,7 +49,7 @@ def _free(done: KernelTask, remaining: Iterable[KernelTask]) -> None:
     if not same:
         done.source.forget()
     else:
-        for view in done.source.views().views:
+        for view in done.source.made():
             view.problem.release(base for task in same for base in task.kernel.bases)
 
 
@@ -82,14 +83,18 @@ def waves(count: int) -> Iterator[tuple[list[int], list[int]]]:
         yield order[first : first + WAVE], order[first + WAVE :]
 
 
-def check_memory(tasks: list[KernelTask], n_jobs, memory_budget) -> None:
-    """Refuse before any work what does not fit; decide whether the views' bases can be kept."""
+def check_memory(tasks: list[KernelTask], n_jobs, memory_budget, criteria: bool = False) -> None:
+    """Refuse before any work what does not fit; decide whether the views' bases can be kept.
+
+    ``criteria`` of all rows need a matrix of their own where every fold has inputs of its own.
+    """
     workers = min(effective_n_jobs(n_jobs), max(1, len(tasks)))
     for task in tasks:
+        apart = task.source.n_views > 1 or task.kernel.follows_data
         keep = check_budget(
             task.source.folds.n,
             bases=len(task.kernel.bases),
-            work=max(task.kernel.buffers, *(path.squares for path in task.paths)),
+            work=max(task.kernel.buffers, *(path.squares for path in task.paths)) + int(criteria and apart),
             views=task.source.n_views,
             workers=workers,
             budget=memory_budget,

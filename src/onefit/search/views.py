@@ -55,6 +55,7 @@ class ViewSource:
     check_train: bool = False
     keep_bases: bool = True
     _views: Views | None = field(default=None, repr=False)
+    _whole: View | None = field(default=None, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -83,9 +84,25 @@ class ViewSource:
                 return Views(parts, per_fold=True)
             return self._views
 
+    def whole(self) -> View:
+        """All rows as a model trained on all of them sees them: transformers learn from all rows and targets."""
+        with self._lock:
+            if self.transformers is None or self.shared:
+                return self.views().views[0]
+            if self._whole is None:
+                X = clone(self.transformers).fit_transform(self.X, self.y, **self.fit_params)
+                self._whole = self._one(X).views[0]
+                self._whole.problem.keep_bases = self.keep_bases
+            return self._whole
+
+    def made(self) -> list[View]:
+        """The views that there are at the moment."""
+        views = [] if self._views is None else list(self._views.views)
+        return views if self._whole is None else [*views, self._whole]
+
     def forget(self) -> None:
         """Free the views and their base matrices."""
-        self._views = None
+        self._views = self._whole = None
 
     def _make(self) -> Views:
         if self.transformers is None:
