@@ -4,8 +4,9 @@ onefit chooses the kernel and the regularisation of kernel machines by exact cro
 factorisation per kernel. ``KernelSearchCV`` is a drop-in ``GridSearchCV``.
 """
 
-from . import criteria, kernels
+from . import bounds, criteria, kernels
 from .estimators.calibration import calibrated
+from .estimators.comparison import Comparison, compare
 from .estimators.decision import cross_val_decision
 from .estimators.kernel_search import KernelSearchCV
 from .estimators.l2_svm import L2SVC
@@ -19,10 +20,13 @@ __all__ = [
     "L2SVC",
     "LSSVC",
     "LSSVR",
+    "Comparison",
     "GridEdgeWarning",
     "KernelSearchCV",
     "RetrainingWarning",
+    "bounds",
     "calibrated",
+    "compare",
     "criteria",
     "cross_val_decision",
     "kernels",

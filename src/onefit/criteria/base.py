@@ -89,6 +89,8 @@ class Criterion(ABC):
             valid = ", ".join(name for learner in self.learners for name in ESTIMATORS[learner])
             given = "no estimator was given" if situation.learner is None else f"not for {situation.learner}"
             raise ValueError(f"The criterion {self.name} is defined for {valid}; {given}.")
+        if situation.learner is None and {"smoother", "margin", "heldout"} & set(self.reads):
+            raise ValueError(f'The criterion {self.name} needs an estimator with kernel="precomputed".')
         if self.classes != "any" and situation.n_classes is None:
             raise ValueError(f"The criterion {self.name} needs classes: the target is a regression's.")
         if self.classes == "two" and situation.n_classes != 2:

@@ -1,0 +1,31 @@
+"""The papers' theorems as functions, with explicit constants and corrected where they are wrong.
+
+Diagnostics, never selectors: every docstring says whether a bound is informative at practical n. Notation:
+``K(x, x) <= kappa``, ``|y| <= M``, ``lam`` the penalty on the mean loss (ridge ``n lam``), ``delta`` the confidence.
+"""
+
+from .cross_validation import cv_variance, series_error
+from .kernel_stability import (
+    krr_change,
+    krr_change_without_stability,
+    krr_risk_bound,
+    krr_uniform_stability,
+    svm_change,
+    svm_risk_bound,
+)
+from .spectral import margin_lower_bound, sm_risk_bound, sps_change, sps_risk_bound
+
+__all__ = [
+    "cv_variance",
+    "krr_change",
+    "krr_change_without_stability",
+    "krr_risk_bound",
+    "krr_uniform_stability",
+    "margin_lower_bound",
+    "series_error",
+    "sm_risk_bound",
+    "sps_change",
+    "sps_risk_bound",
+    "svm_change",
+    "svm_risk_bound",
+]

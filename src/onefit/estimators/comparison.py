@@ -1,0 +1,143 @@
+"""Criteria side by side on one grid."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+
+from ..criteria import resolve_all
+from ..search.judge import column_names
+from .kernel_search import KernelSearchCV
+from .selection import GridEdgeWarning
+
+COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "seconds")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What every criterion chooses on a grid.
+
+    ``rows`` has a dict for each criterion: ``criterion``, the ``params`` that it chooses, its natural ``value`` there,
+    the exact ``cv_score`` of that choice, ``cv_rank``, the place of that score among all candidates, ``rank``, its
+    place among the criteria, and the ``seconds`` of a search by this criterion alone, without refit. ``candidates``
+    are the parameters of the grid, ``values`` the natural values of each criterion for all of them, ``cv_scores``
+    their exact scores.
+    """
+
+    rows: list[dict[str, Any]]
+    candidates: list[dict[str, Any]]
+    values: dict[str, np.ndarray]
+    cv_scores: np.ndarray
+    greater_is_better: dict[str, bool]
+
+    def to_frame(self):
+        """The rows as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows, columns=list(COLUMNS))
+
+    def plot(self, parameter: str | None = None):
+        """Each criterion over a kernel parameter: see ``plot_comparison``."""
+        from .comparison_plot import plot_comparison
+
+        return plot_comparison(self, parameter)
+
+    def __str__(self) -> str:
+        lines = [COLUMNS, *(tuple(_text(row[column]) for column in COLUMNS) for row in self.rows)]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(COLUMNS))]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_text(part)}" for name, part in value.items())
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def compare(
+    estimator,
+    param_grid,
+    X,
+    y,
+    criteria,
+    *,
+    cv=None,
+    groups=None,
+    sample_weight=None,
+    scoring=None,
+    preprocessing="per_fold",
+    scale_penalty=False,
+    n_jobs=None,
+) -> Comparison:
+    """Choose by each of several criteria, and cross-validate what they choose.
+
+    Parameters
+    ----------
+    estimator, param_grid, X, y, cv, groups, sample_weight, preprocessing, scale_penalty, n_jobs
+        As in ``KernelSearchCV``.
+    criteria : list of str or criterion
+        Names or objects of ``onefit.criteria``.
+    scoring : str or callable, default=None
+        What cross-validation scores the choices by.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import compare
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> grid = {"gamma": [0.1, 1, 10, 100], "alpha": [1e-3, 1e-2, 0.1, 1, 10]}
+    >>> result = compare(KernelRidge(kernel="rbf"), grid, X, y, ["cv", "gcv", "ckta"])
+    >>> [(row["criterion"], row["params"]["gamma"], int(row["rank"])) for row in result.rows]
+    [('cv', 1, 1), ('gcv', 1, 1), ('ckta', 1, 3)]
+    """
+    X, y = indexable(X, y)
+    chosen = resolve_all(list(criteria))
+    splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups))
+    params = {} if sample_weight is None else {"sample_weight": sample_weight}
+
+    def search(criterion, folds):
+        found = KernelSearchCV(
+            clone(estimator), param_grid, criterion=criterion, cv=folds, scoring=scoring, refit=False,
+            preprocessing=preprocessing, scale_penalty=scale_penalty, n_jobs=n_jobs,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GridEdgeWarning)
+            return found.fit(X, y, **params)
+
+    reference = search("cv", splits)
+    scores = reference.cv_results_["mean_test_score"]
+    rows, values = [], {}
+    for criterion, name in zip(chosen, column_names(chosen)):
+        start = time.perf_counter()
+        found = search(criterion, splits if len(criterion.choices()) == 1 else cv)
+        seconds = time.perf_counter() - start
+        column = "mean_test_score" if criterion.scores else f"criterion_{criterion.name}"
+        values[name], best = found.cv_results_[column], found.best_index_
+        rows.append(
+            {
+                "criterion": name,
+                "params": found.best_params_,
+                "value": float(values[name][best]),
+                "cv_score": float(scores[best]),
+                "cv_rank": int(reference.cv_results_["rank_test_score"][best]),
+                "seconds": seconds,
+            }
+        )
+    for row, rank in zip(rows, rankdata([-row["cv_score"] for row in rows], method="min")):
+        row["rank"] = int(rank)
+    rows = [{column: row[column] for column in COLUMNS} for row in rows]
+    directions = {name: c.scores or c.greater_is_better for c, name in zip(chosen, values)}
+    return Comparison(rows, reference.cv_results_["params"], values, scores, directions)
