@@ -139,3 +139,48 @@ def primal_value(K, beta, b, loss):
 def dual_value(K, ridge, target, epsilon, beta):
     """What the dual maximises: less than every primal value if beta is feasible."""
     return target @ beta - beta @ (K @ beta) / 2 - ridge @ beta**2 / 2 - epsilon * np.abs(beta).sum()
+
+
+def smoothed_sets(y, f, h):
+    """(curved, straight) rows of the hinge loss smoothed over h."""
+    return np.abs(1 - y * f) <= h, y * f < 1 - h
+
+
+def smoothed_hinge_step(K, y, C, h, curved, straight):
+    """(coefficients, bias) that solve the conditions of optimality of the smoothed hinge loss on given sets of rows."""
+    n = len(K)
+    A = np.flatnonzero(curved)
+    beta = np.where(straight, C * y, 0.0)
+    m = len(A)
+    system = np.zeros((m + 1, m + 1))
+    system[:m, :m] = K[np.ix_(A, A)] + 2 * h / C * np.eye(m)
+    system[m, :m] = system[:m, m] = 1.0
+    right = np.append((1 + h) * y[A] - K[A] @ beta, -beta.sum())
+    solved = np.linalg.solve(system, right)
+    beta[A] = solved[:m]
+    assert beta.shape == (n,)
+    return beta, solved[m]
+
+
+def smoothed_hinge_newton(K, y, C, h, rounds=500):
+    """(coefficients, bias) of the machine with the hinge loss smoothed over h, by damped Newton steps from LIBSVM's."""
+
+    def objective(beta, b):
+        u = K @ beta
+        gap = 1 - y * (u + b)
+        loss = np.where(gap > h, gap, np.where(gap < -h, 0.0, (gap + h) ** 2 / (4 * h)))
+        return beta @ u / 2 + C * loss.sum()
+
+    start = SVC(C=C, kernel="precomputed").fit(K, y)
+    beta, b = np.zeros(len(K)), start.intercept_[0]
+    beta[start.support_] = start.dual_coef_[0]
+    for _ in range(rounds):
+        sets = smoothed_sets(y, K @ beta + b, h)
+        goal, goal_b = smoothed_hinge_step(K, y, C, h, *sets)
+        if all(np.array_equal(one, two) for one, two in zip(sets, smoothed_sets(y, K @ goal + goal_b, h))):
+            return goal, goal_b
+        share, now = 1.0, objective(beta, b)
+        while objective(beta + share * (goal - beta), b + share * (goal_b - b)) > now and share > 1e-9:
+            share /= 2
+        beta, b = beta + share * (goal - beta), b + share * (goal_b - b)
+    raise ArithmeticError("Newton's method did not converge")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -14,9 +14,10 @@ from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.spectrum import Spectrum
 from .capabilities import Margin, Smoother
 from .coding import CodedTargets
-from .folds import Folds
+from .folds import Fold, Folds
 from .labels import Labels
 from .machine import BallLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
+from .problem import Problem
 from .targets import Targets
 from .workspace import Workspace
 
@@ -53,9 +54,13 @@ class Held:
     folds: Folds
     present: list[NDArray[np.generic] | None]  # classes that each split trains on; None: all
     parts: list[Array]
-    exact: bool
     failed: NDArray[np.bool_]  # (E,)
-    reason: str
+
+    @property
+    def tested(self) -> list[NDArray[np.intp]]:
+        """The rows that each part is about."""
+        folds = self.folds
+        return [np.arange(folds.n)] if folds.leave_one_out else [fold.test for fold in folds]
 
 
 @dataclass
@@ -166,15 +171,34 @@ class Evidence:
         """Out-of-fold values of every candidate."""
 
         def compute() -> Held:
-            machine = self.machine
             assert self.hold_out is not None
             assert self.present is not None
             found = self.hold_out(series, scale_penalty)
-            columns = np.arange(machine.chosen.shape[1])
-            parts = [part.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1) for part in found.test]
-            failed = np.asarray(found.failed[machine.chosen].any(axis=1))
-            if failed.any():
-                self.reasons.append(found.reason)
-            return Held(self.ws.problem.folds, self.present, parts, found.exact, failed, found.reason)
+            return self._of_candidates(found, self.ws.problem.folds, self.present)
 
         return self.once(("held", series, scale_penalty), compute)
+
+    def _of_candidates(self, found: HeldOut, folds: Folds, present: list[NDArray[np.generic] | None]) -> Held:
+        machine = self.machine
+        columns = np.arange(machine.chosen.shape[1])
+        parts = [part.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1) for part in found.test]
+        failed = np.asarray(found.failed[machine.chosen].any(axis=1))
+        if failed.any():
+            self.reasons.append(found.reason)
+        return Held(folds, present, parts, failed)
+
+    def left_out(self, series: Series) -> Held:
+        """Values of every row without it, by a series from the solution on all rows; weights are those on all rows."""
+
+        def compute() -> Held:
+            machine, n = self.machine, self.n
+            folds = Folds(n, tuple(Fold(n, np.array([i]), np.array([i])) for i in range(n)))
+            problem = self.ws.problem
+            apart = Problem(problem.X, folds, problem.ledger, parent=problem)
+            ws = replace(self.ws, problem=apart)  # what is computed already is shared
+            targets = Targets(machine.targets.Y, machine.targets.whole_weights)
+            found = machine.learner.heldout(ws, targets, machine.penalties, series=series)
+            present = machine.coded.present_classes(folds, None)
+            return self._of_candidates(found, folds, present)
+
+        return self.once(("left out", series), compute)

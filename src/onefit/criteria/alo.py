@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core import Exactness
+import numpy as np
+
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
+from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE, Series
 from .base import Array, Criterion
+from .held_out import mean_loss, prediction_losses
 from .leave_one_out import left_out_loss
 
 
@@ -18,24 +20,33 @@ class ALO(Criterion):
     .. math:: f_i + \frac{h_i g_i}{1 - w_i h_i}, \qquad g = l', \; w = l'', \quad
               h = \mathrm{diag}\, K (2\gamma I + \mathrm{diag}(w) K)^{-1}
 
-    For the square loss the objective is quadratic: the step is exact and this is LOO.
+    Squared error in regression and the share of wrong labels in classification, as in CV. For the square loss the
+    objective is quadratic: the step is exact and this is LOO. Losses with kinks are smoothed over ``h`` on both sides
+    of them, as in BIF; rows that change their side when another one is left out are what the step does not see.
 
-    Cost    one factorisation, then O(n²) a penalty.
+    Cost    one fit, and O(m³) for the m rows at which the loss is curved.
     Oracle  dense matrices; n fits.
-    Laws    the limit of BIF with as many folds as rows, whose first term is the infinitesimal jackknife.
+    Laws    the sum of the BIF series with as many folds as rows, whose first term is the infinitesimal jackknife.
     Source  Rad & Maleki (2018); Wang et al. (2018).
     """
 
+    h: float | None = None
+
     name = "alo"
-    reads = ("smoother",)
-    learners = (LEAST_SQUARES,)
+    reads = ("smoother", "left_out")
+    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
     formula = "(1/n) Σ loss(y_i, f_i + h_i g_i / (1 - w_i h_i))"
-    cost = "one factorisation, then O(n²) a penalty"
-    exactness = Exactness.EXACT
+    cost = "one fit, then O(n²) a penalty; SVM: O(m³) for m curved rows"
     estimates = "leave-one-out, exactly for the square loss"
-    use = "comparison; the same as LOO for least squares"
-    failures = "as LOO"
+    use = "leave-one-out of support vector machines at the price of one fit"
+    failures = "rows that change their side of a kink; small C and narrow kernels"
+
+    def __post_init__(self) -> None:
+        assert Series(np.inf, self.h)  # which checks h
 
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on rows that were left out."""
-        return left_out_loss(evidence, evidence.smoother().left_out)
+        if evidence.machine.learner.name == LEAST_SQUARES:
+            return left_out_loss(evidence, evidence.smoother().left_out)
+        held = evidence.left_out(Series(np.inf, self.h))
+        return mean_loss(prediction_losses(evidence, held), "points")

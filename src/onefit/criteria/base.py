@@ -18,9 +18,12 @@ from .calling import evidence_of
 
 Array = NDArray[np.float64]
 
-READS = ("gram", "labels", "spectrum", "smoother", "margin", "heldout")
+READS = ("gram", "labels", "spectrum", "smoother", "margin", "left_out", "heldout")
 """What a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, a machine that
-is linear in its targets and trained on all rows, a support vector machine trained on all rows, out-of-fold values."""
+is linear in its targets and trained on all rows, a support vector machine trained on all rows, values of every row
+without it by a series, out-of-fold values."""
+
+_MACHINE = {"smoother", "margin", "left_out", "heldout"}
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,13 @@ class Criterion(ABC):
             valid = ", ".join(name for learner in self.learners for name in ESTIMATORS[learner])
             given = "no estimator was given" if situation.learner is None else f"not for {situation.learner}"
             raise ValueError(f"The criterion {self.name} is defined for {valid}; {given}.")
-        if situation.learner is None and {"smoother", "margin", "heldout"} & set(self.reads):
+        if situation.learner is None and _MACHINE & set(self.reads):
             raise ValueError(f'The criterion {self.name} needs an estimator with kernel="precomputed".')
         if self.classes != "any" and situation.n_classes is None:
             raise ValueError(f"The criterion {self.name} needs classes: the target is a regression's.")
         if self.classes == "two" and situation.n_classes != 2:
             raise ValueError(f"The criterion {self.name} needs two classes: the target has {situation.n_classes}.")
-        if {"smoother", "margin"} & set(self.reads) and not situation.weights_positive:
+        if {"smoother", "margin", "left_out"} & set(self.reads) and not situation.weights_positive:
             raise ValueError(f"The criterion {self.name} needs positive weights: leave out rows of weight zero.")
 
     def choices(self) -> list[Criterion]:

@@ -49,4 +49,5 @@ class BIF(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
-        return mean_loss(prediction_losses(evidence, self.series, self.scale_penalty), self.aggregate)
+        held = evidence.held(self.series, self.scale_penalty)
+        return mean_loss(prediction_losses(evidence, held), self.aggregate)

@@ -56,4 +56,4 @@ class CV(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
-        return mean_loss(prediction_losses(evidence, None, self.scale_penalty), self.aggregate)
+        return mean_loss(prediction_losses(evidence, evidence.held(None, self.scale_penalty)), self.aggregate)

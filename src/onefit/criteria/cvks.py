@@ -10,7 +10,7 @@ import numpy as np
 from ..core.evidence import Evidence
 from ..core.machine import HINGE, LEAST_SQUARES, SQUARED_HINGE
 from .base import Array, Criterion, Situation, check_factor
-from .held_out import check_aggregate, mean_loss, tested_rows
+from .held_out import check_aggregate, mean_loss
 from .risk import check_hinge_classes
 from .stability import stability_of
 
@@ -57,12 +57,9 @@ class CVKS(Criterion):
         penalty = float(self.eta) / evidence.n * stability_of(evidence)  # first: it reads the Gram matrix
         held, Y = evidence.held(None, self.scale_penalty), evidence.machine.targets.Y
         if evidence.machine.learner.name == LEAST_SQUARES:
-            losses = [((part - Y[rows]) ** 2).mean(axis=2) for rows, part in zip(tested_rows(evidence), held.parts)]
+            losses = [((part - Y[rows]) ** 2).mean(axis=2) for rows, part in zip(held.tested, held.parts)]
         else:
-            losses = [
-                np.maximum(0.0, 1.0 - Y[rows, 0] * part[:, :, 0])
-                for rows, part in zip(tested_rows(evidence), held.parts)
-            ]
+            losses = [np.maximum(0.0, 1.0 - Y[rows, 0] * part[:, :, 0]) for rows, part in zip(held.tested, held.parts)]
         means = mean_loss(losses, self.aggregate)
         means[held.failed] = np.nan
         return means + penalty

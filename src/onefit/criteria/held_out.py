@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.evidence import Evidence
-from ..core.machine import Series
+from ..core.evidence import Evidence, Held
 
 Array = NDArray[np.float64]
 
@@ -27,15 +26,14 @@ def mean_loss(losses: list[Array], aggregate: str) -> Array:
     return np.asarray(np.mean([loss.mean(axis=1) for loss in losses], axis=0))
 
 
-def prediction_losses(evidence: Evidence, series: Series | None, scale_penalty: bool) -> list[Array]:
+def prediction_losses(evidence: Evidence, held: Held) -> list[Array]:
     """Losses (E, rows) of each split: squared error in regression, wrong labels in classification."""
-    held, coded = evidence.held(series, scale_penalty), evidence.machine.coded
-    folds, present = held.folds, held.present
+    coded, folds, present = evidence.machine.coded, held.folds, held.present
     if any(classes is not None and len(classes) < 2 for classes in present):
         evidence.reasons.append("a fold trains on one class only")
         return [np.full((evidence.size, 1), np.nan)]
     losses = []
-    for k, (tested, part) in enumerate(zip(tested_rows(evidence), held.parts)):
+    for k, (tested, part) in enumerate(zip(held.tested, held.parts)):
         if coded.coding.classes is None:
             losses.append(((part - coded.Y[tested]) ** 2).mean(axis=2))
             continue
@@ -47,9 +45,3 @@ def prediction_losses(evidence: Evidence, series: Series | None, scale_penalty: 
     for loss in losses:
         loss[held.failed] = np.nan
     return losses
-
-
-def tested_rows(evidence: Evidence) -> list[NDArray[np.intp]]:
-    """The rows that each part of the held-out values is about."""
-    folds = evidence.ws.problem.folds
-    return [np.arange(folds.n)] if folds.leave_one_out else [fold.test for fold in folds]

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from ..core import Ledger
 from ..criteria import Criterion
-from ..search.judge import column_names
+from ..search.appraisal import column_names
 from ..search.rows import take_block, take_metadata, take_rows
 from .selection import GridEdgeWarning
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
 from ..criteria import resolve_all
-from ..search.judge import column_names
+from ..search.appraisal import column_names
 from .kernel_search import KernelSearchCV
 from .selection import GridEdgeWarning
 

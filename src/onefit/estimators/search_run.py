@@ -11,8 +11,8 @@ from sklearn.utils import get_tags
 
 from ..core import Exactness
 from ..criteria.base import situation_of
+from ..search.appraisal import column_names
 from ..search.certify import Certify, check_certifiable
-from ..search.judge import column_names
 from ..search.results import build_table
 from ..search.run import check_memory, order_tasks, run_tasks, waves
 from ..search.scoring import NeedsRetrainingError, Tested

@@ -13,7 +13,7 @@ from ..core.evidence import Evidence
 from ..core.machine import HeldOut, NotUnderstoodError, Series
 from ..criteria.base import Criterion
 from ..kernels.gamma import variance_of
-from .judge import Judge
+from .appraisal import Appraisal
 from .referee import Referee
 from .scoring import NeedsRetrainingError, Scoring, Tested
 from .tasks import Entry, KernelTask, Path, Row, Settings
@@ -88,13 +88,13 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     start = time.perf_counter()
     penalties = np.unique([penalty for entry in path.entries for penalty in entry.penalties])
     known: dict[tuple[Series | None, bool], HeldOut] = {}
-    judge = _judge(spaces, path, penalties, settings, known)
-    if judge is not None:
-        judge.before_holding_out()
+    appraisal = _appraisal(spaces, path, penalties, settings, known)
+    if appraisal is not None:
+        appraisal.before_holding_out()
     if not settings.scored:
-        assert judge is not None
-        judge.after_holding_out()
-        return _judged_rows(judge, path, settings, time.perf_counter() - start)
+        assert appraisal is not None
+        appraisal.after_holding_out()
+        return _judged_rows(appraisal, path, settings, time.perf_counter() - start)
     train = None
     if settings.return_train_score and settings.scoring is not None:
         train = TrainScores(settings, settings.scoring, path, penalties)
@@ -104,8 +104,8 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     held = _heldout(spaces, path, penalties, settings, train, referee)
     if referee is None:
         known[settings.series, settings.scale_penalty] = held
-    if judge is not None:
-        judge.after_holding_out()
+    if appraisal is not None:
+        appraisal.after_holding_out()
     seconds = time.perf_counter() - start
     values = [of_candidates(path.entries, penalties, part) for part in held.test]
     rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries), referee) for entry in path.entries]
@@ -119,12 +119,12 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
         _keep_best_values(rows)
         if train is not None:
             train.write(rows)
-    if judge is not None:
-        _write_criteria(rows, judge)
+    if appraisal is not None:
+        _write_criteria(rows, appraisal)
     return rows
 
 
-def _judge(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Settings, known: dict) -> Judge | None:
+def _appraisal(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Settings, known: dict) -> Appraisal | None:
     """Who evaluates the criteria of a path; out-of-fold values that are ``known`` are not computed again."""
     if not settings.criteria:
         return None
@@ -137,12 +137,12 @@ def _judge(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Setting
 
     evidence = Evidence(spaces.whole, settings.target, path.trained, hold_out, settings.present)
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
-    return Judge(settings.criteria, evidence, spaces.judged, strict)
+    return Appraisal(settings.criteria, evidence, spaces.judged, strict)
 
 
-def _judged_rows(judge: Judge, path: Path, settings: Settings, seconds: float) -> list[Row]:
+def _judged_rows(appraisal: Appraisal, path: Path, settings: Settings, seconds: float) -> list[Row]:
     """Rows whose score is the first criterion, with scikit-learn's sign."""
-    criterion, values = settings.criteria[0], judge.values[judge.names[0]]
+    criterion, values = settings.criteria[0], appraisal.values[appraisal.names[0]]
     sign = 1.0 if criterion.greater_is_better else -1.0
     rows = []
     for entry, value in zip(path.entries, values):
@@ -151,17 +151,17 @@ def _judged_rows(judge: Judge, path: Path, settings: Settings, seconds: float) -
         row.status = "shared preprocessing" if path.frozen else "ok"
         row.fit_seconds = seconds / len(path.entries)
         rows.append(row)
-    _write_criteria(rows, judge)
+    _write_criteria(rows, appraisal)
     return rows
 
 
-def _write_criteria(rows: list[Row], judge: Judge) -> None:
+def _write_criteria(rows: list[Row], appraisal: Appraisal) -> None:
     """Natural values, and what is to be said of missing ones."""
     for k, row in enumerate(rows):
-        row.criteria = {name: float(values[k]) for name, values in judge.values.items()}
-        if any(np.isnan(value) for value in row.criteria.values()) and judge.remarks:
+        row.criteria = {name: float(values[k]) for name, values in appraisal.values.items()}
+        if any(np.isnan(value) for value in row.criteria.values()) and appraisal.remarks:
             known = [] if row.status == "ok" else [row.status]
-            row.status = "; ".join([*known, *dict.fromkeys(judge.remarks)])
+            row.status = "; ".join([*known, *dict.fromkeys(appraisal.remarks)])
 
 
 def _new_row(

@@ -23,7 +23,7 @@ def column_names(criteria: Sequence[Criterion]) -> list[str]:
 
 
 @dataclass
-class Judge:
+class Appraisal:
     """Evaluates criteria in an order that shares most; ``kept`` holds those of the kernel for all of its paths.
 
     ``strict`` criteria raise what goes wrong; others get NaN, and a remark.
