@@ -4,34 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
-_BLOCK = 1 << 19
+_BLOCK = 1 << 18
 """Numbers in a block of rows: it stays in the cache while several sums are taken of it."""
 
 
 @dataclass(frozen=True)
 class RowSums:
-    """What one pass over K gives: of each row the sum, the sum of squares, and the smallest entry."""
+    """What one pass over K gives: of each row the sum, the sum of squares, the smallest and the largest entry."""
 
     sums: Array  # (n,)
     squares: Array  # (n,)
     smallest: Array  # (n,)
+    largest: Array  # (n,)
 
 
 @dataclass
 class GramRows:
     """Answers about a Gram matrix that passes over its rows give: O(n²), with no array of the size of K.
 
-    The sums are kept: K is fetched only for what is not known yet.
+    Sums are ``kept``: K is fetched only for what is not known yet.
     """
 
     fetch: Callable[[], Array]
+    kept: dict[str, Any]
+
+    def _once(self, name: str, compute: Callable[[], T]) -> T:
+        if name not in self.kept:
+            self.kept[name] = compute()
+        return cast(T, self.kept[name])
 
     @property
     def K(self) -> Array:
@@ -47,26 +55,30 @@ class GramRows:
             rows = slice(start, min(start + step, n))
             yield rows, K[rows]
 
-    @cached_property
+    @property
     def diagonal(self) -> Array:
         """``K_ii``."""
-        return self.K.diagonal().copy()
+        return self._once("diagonal", lambda: self.K.diagonal().copy())
 
-    @cached_property
+    @property
     def totals(self) -> RowSums:
         """The sums of one pass."""
+        return self._once("totals", self._totals)
+
+    def _totals(self) -> RowSums:
         n = len(self.diagonal)
-        result = RowSums(np.empty(n), np.empty(n), np.empty(n))
+        result = RowSums(*(np.empty(n) for _ in range(4)))
         for rows, block in self.blocks():
             result.sums[rows] = block.sum(axis=1)
             result.squares[rows] = np.einsum("ij,ij->i", block, block)
             result.smallest[rows] = block.min(axis=1)
+            result.largest[rows] = block.max(axis=1)
         return result
 
-    @cached_property
+    @property
     def absolute_sum(self) -> float:
         """``Σ |K_ij|``."""
-        return float(sum(np.abs(block).sum() for _, block in self.blocks()))
+        return self._once("absolute sum", lambda: float(sum(np.abs(block).sum() for _, block in self.blocks())))
 
     def times(self, B: Array) -> Array:
         """``K B`` for B of shape (n, k) with few columns. Cost O(k n²)."""

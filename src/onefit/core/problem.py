@@ -97,21 +97,28 @@ def _smallest_off_diagonal(values: Array) -> float:
     return smallest
 
 
+_TILE = 128
+"""Rows and columns of the parts of a Gram matrix that are compared with their mirror images."""
+
+
 def _check_gram(K: Array) -> None:
     """Refuse what is not a Gram matrix; remove asymmetry that is rounding. K is changed in place."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A precomputed Gram matrix must be square, got shape {K.shape}.")
-    largest, worst = float(np.abs(K).max(initial=0.0)), 0.0
+    largest, worst = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0))), 0.0
     if not np.isfinite(largest):
         raise ValueError("A precomputed Gram matrix must be finite: it contains NaN or infinity.")
-    for start in range(0, len(K), 256):
-        rows = slice(start, start + 256)
-        lower, upper = K[rows], K[:, rows].T
-        worst = max(worst, float(np.abs(lower - upper).max()))
+    parts = [slice(start, start + _TILE) for start in range(0, len(K), _TILE)]
+    for i, j in ((i, j) for k, i in enumerate(parts) for j in parts[k:]):
+        upper, lower = K[i, j], K[j, i].T
+        difference = float(np.abs(upper - lower).max())
+        if difference == 0.0:
+            continue
+        worst = max(worst, difference)
         if worst > 1e-8 * largest:
             raise ValueError(
                 "A precomputed Gram matrix must be symmetric: entries (i, j) and (j, i) differ by up to "
                 f"{worst:.3g}, more than 1e-8 times the largest entry ({largest:.3g})."
             )
         mean = (lower + upper) / 2
-        K[rows], K[:, rows] = mean, mean.T
+        K[i, j], K[j, i] = mean, mean.T

@@ -37,7 +37,7 @@ class Workspace:
     _gram: Array | None = field(default=None, repr=False)
     _single: NDArray[np.float32] | None = field(default=None, repr=False)
     _factors: dict[object, Factor] = field(default_factory=dict, repr=False)
-    _rows: GramRows | None = field(default=None, repr=False)
+    _sums: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def n(self) -> int:
@@ -60,9 +60,7 @@ class Workspace:
 
     def rows(self) -> GramRows:
         """What passes over the rows of the Gram matrix tell; a matrix that was given is read where it is."""
-        if self._rows is None:
-            self._rows = GramRows(self._readable_gram)
-        return self._rows
+        return GramRows(self._readable_gram, self._sums)  # made anew: kept, it would keep this Workspace alive
 
     def _readable_gram(self) -> Array:
         if self._gram is None and self.kernel == Precomputed():
