@@ -6,10 +6,12 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from onefit import L2SVC, criteria
+from onefit.core.capabilities import Margin
+from onefit.criteria.span import squared_spans
 
 from ..oracles import criteria as oracle
-from ..oracles.problems import seeds, two_seeds
-from ..oracles.support_vector import gram, labels, squared_hinge_newton
+from ..oracles.problems import points, seeds, two_seeds
+from ..oracles.support_vector import gaussian, gram, labels, squared_hinge_newton
 from ..oracles.support_vector import single_precision as rounded
 from .problems import GRAMS, N, three_labels, two_labels
 
@@ -130,11 +132,53 @@ def test_span_without_free_support_vectors_is_the_training_error():
     assert criteria.Span()(K, np.array([1, 1, 1, 1, -1, -1]), model) == pytest.approx(2 / 6)
 
 
-def test_span_of_duplicated_rows():
-    K, X = gram("duplicated", 1, 30)
-    y = labels(1, X, 0.4)
-    for model in (SVC(C=10.0, kernel="precomputed"), L2SVC(C=10.0, kernel="precomputed")):
-        assert 0 < criteria.Span()(K, y, model) <= 1
+@seeds
+def test_twins_span_each_other_and_nobody_else_notices(seed):
+    """The span is a distance to the affine hull of the other support vectors, which a twin does not change."""
+    X = points(seed, 12)
+    single, double = gaussian(X, 0.3), gaussian(X[[*range(12), 4, 7]], 0.3)
+
+    def spans(K):
+        n = len(K)
+        ones = np.ones(n)
+        margin = Margin(ones, np.full(n, 0.5), 0.0, ones, ones, np.zeros(n), bias=True, converged=True)
+        return squared_spans(K, margin)
+
+    alone, together = spans(single), spans(double)
+    others = np.delete(np.arange(12), [4, 7])
+    np.testing.assert_allclose(together[others], alone[others], rtol=1e-6)
+    assert (together[[4, 7, 12, 13]] < 1e-9).all()
+    assert (alone > 1e-3).all()
+
+
+def test_a_single_free_support_vector_has_nothing_to_span_it():
+    K = gaussian(points(0, 5), 0.3)
+    beta = np.array([0.5, 1.0, -1.0, 0.0, 0.0])
+    margin = Margin(np.sign(beta), beta, 0.0, np.ones(5), np.ones(5), np.zeros(5), bias=True, converged=True)
+    assert squared_spans(K, margin)[0] == np.inf
+    without = Margin(np.sign(beta), beta, 0.0, np.ones(5), np.ones(5), np.zeros(5), bias=False, converged=True)
+    assert squared_spans(K, without)[0] == pytest.approx(1.0)
+
+
+class TestZeroGramMatrix:
+    """Nothing but the bias: everything is known by hand."""
+
+    K, y = np.zeros((5, 5)), np.array([1, 1, 1, -1, -1])
+
+    def test_xi_alpha(self):
+        # f = 1, so that the two negative rows have a slack of two
+        assert criteria.XiAlpha()(self.K, self.y, SVC(kernel="precomputed")) == pytest.approx(0.4)
+
+    def test_gacv_is_the_hinge_risk(self):
+        assert criteria.GACV()(self.K, self.y, SVC(kernel="precomputed")) == pytest.approx(0.8)
+
+    def test_radius_margin(self):
+        # K + D = I / (2C): R² = (1 - 1/5) / 2, and alpha_i = 2 (1 - y_i b) with b = 1/5
+        value = criteria.RadiusMargin()(self.K, self.y, L2SVC(C=1.0, kernel="precomputed"))
+        assert value == pytest.approx(0.4 * (3 * 2 * 0.8 + 2 * 2 * 1.2) / 5)
+
+    def test_risk_and_stability(self):
+        assert criteria.RKS()(self.K, self.y, SVC(kernel="precomputed")) == pytest.approx(0.8)
 
 
 @two_seeds

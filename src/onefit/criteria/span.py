@@ -65,7 +65,7 @@ def squared_spans(K: Array, margin: Margin) -> Array:
         return spans
     inverse = _inverse(K, margin, free, size)
     own = inverse.diagonal()[: len(free)]
-    alone = np.abs(own) <= 1e-12 * float(np.abs(inverse).max())
+    alone = (own <= 0) | (margin.bias and len(free) == 1)
     spans[free] = np.where(alone, np.inf, 1.0 / np.where(alone, 1.0, own))
     bounded = np.setdiff1d(np.flatnonzero(margin.beta), free)
     v = np.ones((len(inverse), len(bounded)))

@@ -52,6 +52,7 @@ class Preparation:
     fit_params: dict
     preprocessing: str
     train_scores: bool = False
+    whole: bool = False  # machines are trained on all rows too
     ledger: Ledger = field(default_factory=Ledger)
     _sources: dict = field(default_factory=dict)
     _targets: dict = field(default_factory=dict)
@@ -136,7 +137,8 @@ class Preparation:
                     machine.class_weight, coded, self.folds, given, shared=shared,
                     balance_weighted=machine.balance_weighted,
                 )
-                for shared in (self.shared, True)
+                if wanted else None
+                for shared, wanted in ((self.shared, True), (True, self.whole))
             )  # fmt: skip
             assert not isinstance(whole, tuple)
             self._targets[key] = Targets(coded.Y, weights, whole)

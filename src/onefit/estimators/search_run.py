@@ -36,8 +36,9 @@ class SearchRun:
             raise ValueError("param_grid holds no candidate.")
         self.rows: dict[int, Row] = {}
         self.preparation = Preparation(
-            search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score
-        )
+            search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score,
+            whole=bool(self.columns),
+        )  # fmt: skip
         self.ledger = self.preparation.ledger
         self.scale_penalty = bool(search.scale_penalty or getattr(self.criterion, "scale_penalty", False))
 
