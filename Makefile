@@ -37,6 +37,7 @@ bench: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[benchmark]"
 	@$(BIN)/python benchmarks/kernel_ridge.py
 	@for machine in svc svr l2svc; do $(BIN)/python benchmarks/support_vector.py --machine $$machine; done
+	@$(BIN)/python benchmarks/criteria.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

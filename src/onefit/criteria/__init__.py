@@ -39,16 +39,18 @@ REGISTRY: dict[str, type[Criterion]] = {
 
 
 def resolve(criterion: str | Criterion) -> Criterion:
-    """A criterion from its name or itself.
+    """A criterion from its name, however that is spelt, or itself.
 
     >>> from onefit import criteria
-    >>> criteria.resolve("bif").order
-    5
+    >>> criteria.resolve("bif").order, criteria.resolve("RadiusMargin") == criteria.resolve("radius_margin")
+    (5, True)
     """
     if isinstance(criterion, Criterion):
         return criterion
-    if isinstance(criterion, str) and criterion in REGISTRY:
-        return REGISTRY[criterion]()
+    if isinstance(criterion, str):
+        for name, kind in REGISTRY.items():
+            if name.replace("_", "") == criterion.lower().replace("_", "").replace("-", ""):
+                return kind()
     raise ValueError(f"Unknown criterion {criterion!r}: use one of {', '.join(REGISTRY)}, or a criterion object.")
 
 

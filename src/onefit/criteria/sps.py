@@ -26,7 +26,8 @@ class SPS(Criterion):
     tells kernels apart: it lies between one and three times the exact one. The paper has no ``delta``. A list of
     ``delta`` is chosen from by an inner threefold cross-validation of a search. Needs a positive semi-definite K.
 
-    Cost    one fit and O(n) exact; one spectrum and O(n²) first order, O(n) for a constant diagonal.
+    Cost    one fit and O(n) exact; one spectrum and O(n²) first order, O(n) for a constant diagonal. A
+            K that is not known to be positive semi-definite takes a spectrum in any case.
     Oracle  the eigenvalues of K and of every K^i; a triple loop.
     Laws    the exact penalty is tr K / n²; tr K <= n² (first-order penalty) <= 3 tr K.
     Source  Liu & Liao, Kernel selection with spectral perturbation stability of kernel matrix (2014); the trace is

@@ -76,7 +76,8 @@ class KernelSearchCV(GridSearchCV):
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
         for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
         is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's
-        sign, and there are no split columns.
+        sign, and there are no split columns. NaN where it is not defined, which ``status`` explains, and for
+        candidates that were retrained.
     criteria_ : list
         The criteria as they were used, with parameters that were chosen.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
