@@ -219,6 +219,33 @@ class TestUndefinedValues:
             KernelSearchCV(SVC(), self.grid, criterion="sm", error_score="raise").fit(X, y)
 
 
+def test_folds_of_one_class_have_no_value():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y = np.repeat([0, 1], 6)
+    splits = [(np.arange(6), np.arange(6, 12)), (np.arange(0, 12, 2), np.arange(1, 12, 2))]
+    for model in (LSSVC(), SVC()):
+        search = KernelSearchCV(model, {"gamma": [0.1, 1.0]}, criterion=["sm", "cvks", "cv"], cv=splits).fit(X, y)
+        assert np.isnan(search.cv_results_["criterion_cvks"]).all()
+        assert np.isnan(search.cv_results_["criterion_cv"]).all()
+        assert all("one class only" in status for status in search.cv_results_["status"])
+        precomputed = type(model)(kernel="precomputed")
+        with pytest.raises(ValueError, match="one class only"):
+            criteria.CVKS()(rbf_kernel(X), y, precomputed, cv=splits)
+
+
+def test_kernels_that_are_not_positive_are_no_candidates_of_margin_criteria(two_classes):
+    X, y = two_classes
+    grid = [{"kernel": ["sigmoid"], "gamma": [2.0], "coef0": [-1.0]}, {"kernel": ["rbf"], "gamma": [0.5]}]
+    with pytest.warns(Warning, match="positive semi-definite"):
+        search = KernelSearchCV(SVC(), grid, criterion="span").fit(X, y)
+    assert search.cv_results_["exactness"].tolist() == ["failed", "approximate"]
+    assert search.best_index_ == 1
+    with pytest.warns(Warning, match="retrained"):
+        search = KernelSearchCV(SVC(), grid, criterion=["cv", "span"]).fit(X, y)
+    assert search.cv_results_["exactness"].tolist() == ["retrained", "exact"]
+    assert np.isnan(search.cv_results_["criterion_span"]).tolist() == [True, False]
+
+
 class TestScreening:
     """Only the best kernels are cross-validated."""
 

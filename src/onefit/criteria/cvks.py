@@ -10,7 +10,7 @@ import numpy as np
 from ..core.evidence import Evidence
 from ..core.machine import HINGE, LEAST_SQUARES, SQUARED_HINGE
 from .base import Array, Criterion, Situation, check_factor
-from .held_out import check_aggregate, mean_loss
+from .held_out import check_aggregate, mean_loss, trainable
 from .risk import check_hinge_classes
 from .stability import stability_of
 
@@ -56,6 +56,8 @@ class CVKS(Criterion):
         """Held-out loss plus penalty of every candidate."""
         penalty = float(self.eta) / evidence.n * stability_of(evidence)  # first: it reads the Gram matrix
         held, Y = evidence.held(None, self.scale_penalty), evidence.machine.targets.Y
+        if not trainable(evidence, held):
+            return np.full(evidence.size, np.nan)
         if evidence.machine.learner.name == LEAST_SQUARES:
             losses = [((part - Y[rows]) ** 2).mean(axis=2) for rows, part in zip(held.tested, held.parts)]
         else:

@@ -26,11 +26,18 @@ def mean_loss(losses: list[Array], aggregate: str) -> Array:
     return np.asarray(np.mean([loss.mean(axis=1) for loss in losses], axis=0))
 
 
+def trainable(evidence: Evidence, held: Held) -> bool:
+    """Whether every split has two classes to train on; the reason is kept if not."""
+    if any(classes is not None and len(classes) < 2 for classes in held.present):
+        evidence.reasons.append("a fold trains on one class only")
+        return False
+    return True
+
+
 def prediction_losses(evidence: Evidence, held: Held) -> list[Array]:
     """Losses (E, rows) of each split: squared error in regression, wrong labels in classification."""
     coded, folds, present = evidence.machine.coded, held.folds, held.present
-    if any(classes is not None and len(classes) < 2 for classes in present):
-        evidence.reasons.append("a fold trains on one class only")
+    if not trainable(evidence, held):
         return [np.full((evidence.size, 1), np.nan)]
     losses = []
     for k, (tested, part) in enumerate(zip(held.tested, held.parts)):

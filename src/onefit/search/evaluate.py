@@ -31,16 +31,22 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
         spaces = _Spaces(task, settings.single)
         return [row for path in task.paths for row in _evaluate_path(spaces, path, settings)]
     except NotUnderstoodError as reason:
-        return [Row(number, retrain=str(reason)) for number in task.candidates]
+        if settings.scored:
+            return [Row(number, retrain=str(reason)) for number in task.candidates]
+        return _failed(task, settings, str(reason))
     except (NeedsRetrainingError, SupervisedError):
         raise
     except Exception:
         if settings.raise_errors:
             raise
-        rows = [Row(number) for number in task.candidates]
-        for row in rows:
-            row.fail(format_exc(), list(range(len(settings.folds))))
-        return rows
+        return _failed(task, settings, format_exc())
+
+
+def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
+    rows = [Row(number) for number in task.candidates]
+    for row in rows:
+        row.fail(reason, list(range(len(settings.folds))))
+    return rows
 
 
 class _Spaces:
@@ -106,22 +112,29 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
         known[settings.series, settings.scale_penalty] = held
     if appraisal is not None:
         appraisal.after_holding_out()
-    seconds = time.perf_counter() - start
-    values = [of_candidates(path.entries, penalties, part) for part in held.test]
-    rows = [_new_row(entry, path, penalties, held, seconds / len(path.entries), referee) for entry in path.entries]
-    for k, row in enumerate(rows):
-        row.values = [part[k] for part in values]
-    if settings.scoring is not None:
-        usable = [k for k, row in enumerate(rows) if row.retrain is None]
-        if usable:
-            with spaces.ledger.record("scoring"):
-                _score([rows[k] for k in usable], [part[usable] for part in values], path, settings)
-        _keep_best_values(rows)
-        if train is not None:
-            train.write(rows)
+    seconds = (time.perf_counter() - start) / len(path.entries)
+    rows = [_new_row(entry, path, penalties, held, seconds, referee) for entry in path.entries]
+    _score_rows(
+        rows, [of_candidates(path.entries, penalties, part) for part in held.test], path, settings, spaces.ledger
+    )
+    if train is not None:
+        train.write(rows)
     if appraisal is not None:
         _write_criteria(rows, appraisal)
     return rows
+
+
+def _score_rows(rows: list[Row], values: list[np.ndarray], path: Path, settings: Settings, ledger: Ledger) -> None:
+    """Give the rows their out-of-fold values (entries, l, c) of each split, or scores and the best rows' values."""
+    for k, row in enumerate(rows):
+        row.values = [part[k] for part in values]
+    if settings.scoring is None:
+        return
+    usable = [k for k, row in enumerate(rows) if row.retrain is None]
+    if usable:
+        with ledger.record("scoring"):
+            _score([rows[k] for k in usable], [part[usable] for part in values], path, settings)
+    _keep_best_values(rows)
 
 
 def _appraisal(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Settings, known: dict) -> Appraisal | None:
