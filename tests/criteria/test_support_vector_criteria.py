@@ -43,10 +43,23 @@ def problem(name, seed, n=30):
 
 
 @seeds
+def test_generalised_approximate_cross_validation_of_rows_far_on_the_wrong_side(seed):
+    x = np.sort(points(seed, 30)[:, 0])
+    K = np.outer(x, x) + 0.01 * np.eye(30)  # a line, on which the last rows are far out
+    y = np.where(x > 0, 1, -1)
+    y[[0, -1]] *= -1
+    assert (y * trained(K, y, 1.0)[1] < -1).sum() == 2
+    check_gacv(K, y, 1.0)
+
+
+@seeds
 @names
 @costs
 def test_generalised_approximate_cross_validation(seed, name, C):
-    K, y = problem(name, seed)
+    check_gacv(*problem(name, seed), C)
+
+
+def check_gacv(K, y, C):
     alpha, f = trained(K, y, C)
     total = 0.0
     for i in range(len(K)):

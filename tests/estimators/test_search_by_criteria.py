@@ -107,6 +107,15 @@ def test_no_factorisation_without_a_fit(two_classes):
         assert ledger[event] == 0
 
 
+def test_criteria_of_the_kernel_are_evaluated_once_for_all_of_its_machines(two_classes, monkeypatch):
+    asked = []
+    path = criteria.SM.path
+    monkeypatch.setattr(criteria.SM, "path", lambda self, evidence: asked.append(1) or path(self, evidence))
+    grid = {"gamma": GAMMAS, "C": COSTS, "class_weight": [None, "balanced"]}
+    KernelSearchCV(SVC(), grid, criterion=["cv", "sm"], cv=3).fit(*two_classes)
+    assert len(asked) == len(GAMMAS)
+
+
 def test_margin_criteria_train_once_for_each_candidate(two_classes):
     X, y = two_classes
     grid = {"gamma": GAMMAS, "C": COSTS}
