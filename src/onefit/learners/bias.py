@@ -11,19 +11,36 @@ from dataclasses import replace
 
 import numpy as np
 
-from .diagonal import diagonal_bias
+from .diagonal import biases
 from .dual import Array, Dual
 
 
 def best_bias(dual: Dual, u: Array) -> tuple[float, float]:
-    """The interval of optimal biases; a point if the losses are curved. Cost: O(n log n)."""
+    """The interval of optimal biases, mostly a single point. Cost: O(n log n)."""
     used = dual.lower < dual.upper
     if dual.ridge[used].any():
-        b = diagonal_bias(replace(dual, target=dual.target - u), 0.0)
-        return b, b
+        return _roots(dual, u)
     places, drops = kinks(dual)
     lo, hi = crossing((places - np.tile(u, len(places) // len(u)))[None], drops, float(dual.upper.sum()))
     return float(lo[0]), float(hi[0])
+
+
+def _roots(dual: Dual, u: Array) -> tuple[float, float]:
+    """The same for curved losses: Newton's method on a falling, piecewise linear sum, or a search over its pieces."""
+    away, b = dual.target - u, 0.0
+    size = float(np.abs(away).max())
+    for _ in range(20):
+        soft = np.sign(away - b) * np.maximum(np.abs(away - b) - dual.epsilon, 0.0)
+        soft[np.abs(soft) <= 1e-12 * size] = 0.0
+        answers = np.clip(soft / dual.ridge, dual.lower, dual.upper)
+        steepness = float((1.0 / dual.ridge[dual.free(answers) & (answers != 0)]).sum())
+        if steepness == 0:  # flat: there may be more than one
+            break
+        step = float(answers.sum()) / steepness
+        if abs(step) <= 8 * np.finfo(np.float64).eps * max(abs(b), size):
+            return b + step, b + step
+        b += step
+    return biases(replace(dual, target=away), 0.0)
 
 
 def kinks(dual: Dual) -> tuple[Array, Array]:

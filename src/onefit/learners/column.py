@@ -223,7 +223,8 @@ class Column:
             solutions = by_inverse(self._inverse, *parts, watch)
             for k, solution in zip(left, solutions):
                 found[k] = solution
-            self._wild = sum(solution is None for solution in solutions) > len(left) // 2
+            lost = [k for k in left if found[k] is None and (watch is None or watch.wants(duals[k]))]
+            self._wild = len(lost) > len(left) // 2
         return found
 
     def _alike(self, duals: list[Dual]) -> bool:
@@ -259,7 +260,7 @@ class Column:
             return
         images = self._images(starts)
         found = self._together(duals, starts, images, shared=True, watch=watch)
-        left = [k for k, solution in enumerate(found) if solution is None]
+        left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
         for k, solution in enumerate(found):
             if solution is not None:
                 yield numbers[k], solution, duals[k]

@@ -15,7 +15,7 @@ def solve_diagonal(dual: Dual, diagonal: float) -> tuple[Array, float]:
     """(coefficients, bias) for ``K = diagonal I``. Cost: O(n log n)."""
     if not dual.bias:
         return _coefficients(dual, diagonal, 0.0), 0.0
-    b = diagonal_bias(dual, diagonal)
+    b = sum(biases(dual, diagonal)) / 2
     return _coefficients(dual, diagonal, b), b
 
 
@@ -25,8 +25,8 @@ def _coefficients(dual: Dual, diagonal: float, b: float) -> Array:
     return np.clip(soft / (diagonal + dual.ridge), dual.lower, dual.upper)
 
 
-def diagonal_bias(dual: Dual, diagonal: float) -> float:
-    """The root of the sum; the middle of its interval where the sum is zero on one, as in LIBSVM."""
+def biases(dual: Dual, diagonal: float) -> tuple[float, float]:
+    """The ends of the interval where the sum is zero, mostly a single point; LIBSVM takes the middle."""
     bend, used = diagonal + dual.ridge, dual.lower < dual.upper
     corners = [(1, dual.upper), (-1, dual.lower)]  # beta_i reaches a bound at t - sign eps - bend bound
     if dual.epsilon > 0:
@@ -35,7 +35,7 @@ def diagonal_bias(dual: Dual, diagonal: float) -> float:
         kinks = np.concatenate([(dual.target - sign * dual.epsilon - bend * end)[used] for sign, end in corners])
     kinks = np.unique(kinks[np.isfinite(kinks)])
     if len(kinks) == 0:
-        return 0.0
+        return 0.0, 0.0
 
     def total(b: float) -> float:
         beta = _coefficients(dual, diagonal, b)
@@ -48,13 +48,14 @@ def diagonal_bias(dual: Dual, diagonal: float) -> float:
         middle = (first + last) // 2
         first, last = (middle, last) if total(kinks[middle]) > 0 else (first, middle)
     if last + 1 < len(kinks) and total(kinks[last]) == 0 == total((kinks[last] + kinks[last + 1]) / 2):
-        return float(kinks[last] + kinks[last + 1]) / 2
+        return float(kinks[last]), float(kinks[last + 1])
     left = kinks[first] if first >= 0 else kinks[0] - 1.0
     right = kinks[last] if last < len(kinks) else kinks[-1] + 1.0
     beta = _coefficients(dual, diagonal, (left + right) / 2)
     free = dual.free(beta)
     if not free.any():
-        return float(right)
+        return float(right), float(right)
     offset = dual.target[free] - np.sign(beta[free]) * dual.epsilon
     resting = float(beta[~free].sum())
-    return (float((offset / bend[free]).sum()) + resting) / float((1.0 / bend[free]).sum())
+    b = (float((offset / bend[free]).sum()) + resting) / float((1.0 / bend[free]).sum())
+    return b, b
