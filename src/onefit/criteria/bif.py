@@ -18,8 +18,13 @@ class BIF(Criterion):
     data, geometrically but slowly for small penalties; ``order=np.inf`` is its sum. The paper prints the
     weight -1/(t-1), right for equal folds only; here it is that of each fold's size.
 
+    Losses of support vector machines are smoothed over ``h`` around their kinks (None: 0.01 for the hinge loss, a
+    hundredth of epsilon for regression; nothing for the squared hinge), and the series starts from the minimiser of
+    the smoothed loss (``start="smoothed"``) or of the loss itself, as the paper does (``"plug-in"``). The rows at
+    which the loss is curved are frozen: even the whole series is one Newton step of each fold, not exact.
+
     Cost    one fit and O(r l_i²) per fold; O(r n²) with ``scale_penalty``.
-    Oracle  dense matrix powers.
+    Oracle  dense matrix powers; the paper's operators.
     Source  Liu, Jiang, Liao & Wang, fast cross-validation by BIF.
     """
 
@@ -40,7 +45,7 @@ class BIF(Criterion):
 
     def __post_init__(self) -> None:
         check_aggregate(self.aggregate)
-        assert self.series  # which checks its parameters
+        Series(self.order, self.h, self.start)  # checks them
 
     @property
     def series(self) -> Series:  # type: ignore[override]

@@ -47,7 +47,8 @@ class KernelSearchCV(GridSearchCV):
         As in GridSearchCV. ``n_jobs`` threads work on different kernels and share the cores. Ties go to the
         candidate that comes first in the grid.
     criterion : str, criterion, or list of these, default="cv"
-        What selects: "cv", exact cross-validation with ``scoring``; "bif" or ``criteria.BIF(order=…)``, the
+        What selects: "cv", exact cross-validation with ``scoring``, of support vector machines with
+        ``criteria.CV(certify=True, prune=True)`` only until labels are proved; "bif" or ``criteria.BIF(order=…)``, the
         influence-function series; or any other of ``onefit.criteria``, whose value takes the place of a score. Of a
         list the first selects and the others are columns of the results. A criterion's parameter that is a list
         (``criteria.RKS(eta=[0.1, 1.0])``) is chosen by a threefold cross-validation of the whole selection.
@@ -71,8 +72,9 @@ class KernelSearchCV(GridSearchCV):
     Attributes
     ----------
     cv_results_ : dict
-        GridSearchCV's table and the columns ``exactness`` (exact, approximate, retrained, pruned, failed),
-        ``error_bound`` (of a held-out value; support vector machines: but for the bias), ``status`` and ``seconds``.
+        GridSearchCV's table and the columns ``exactness`` (exact, certified, pruned, approximate, retrained, failed),
+        ``error_bound`` (of a held-out value, of support vector machines but for the bias; certified or pruned: of the
+        mean score), ``status`` and ``seconds``.
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
         for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
         is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's
