@@ -108,7 +108,7 @@ class SharedInverse:
 
         resting = np.flatnonzero(~free[self.base])
         q = len(resting)
-        room = min(q + max(ROOM, len(self.base) // 3), len(self.base))
+        room = min(q + max(ROOM, len(self.base) // 8), len(self.base))
         R, U = np.empty(room, dtype=np.intp), np.empty((room, room))
         R[:q] = resting
         gather(self.P, R, q, 0.0, np.zeros(len(self.P)), U)
