@@ -188,6 +188,17 @@ class TestZeroGramMatrix:
 
     K, y = np.zeros((5, 5)), np.array([1, 1, 1, -1, -1])
 
+    def test_span_is_the_training_error(self):
+        for model in (SVC(kernel="precomputed"), L2SVC(kernel="precomputed")):
+            assert criteria.Span()(self.K, self.y, model) == pytest.approx(0.4)
+
+    @pytest.mark.parametrize("K", [np.zeros((4, 4)), np.ones((4, 4))])
+    def test_span_of_equal_classes_is_not_zero(self, K):
+        y = np.array([1, 1, -1, -1])  # f = 0 wherever the bias is: one label for all rows
+        assert criteria.Span()(K, y, SVC(kernel="precomputed")) == pytest.approx(0.5)
+        without = L2SVC(kernel="precomputed", fit_intercept=False)
+        assert criteria.Span()(np.zeros((4, 4)), y, without) == pytest.approx(0.5)
+
     def test_xi_alpha(self):
         # f = 1, so that the two negative rows have a slack of two
         assert criteria.XiAlpha()(self.K, self.y, SVC(kernel="precomputed")) == pytest.approx(0.4)

@@ -26,8 +26,8 @@ class Span(Criterion):
     With :math:`\tilde K = \begin{pmatrix} K_{FF} + D & 1 \\ 1^T & 0 \end{pmatrix}` on the free support vectors F (no
     border without a bias; D = 1/(2C) for the squared hinge loss), :math:`S_p^2 = 1/(\tilde K^{-1})_{pp}` for free p,
     :math:`K_{pp} - v^T \tilde K^{-1} v` with v = (K_Fp, 1) for bounded p, and 0 elsewhere. Without free support
-    vectors, and for K = 0, it is the training error; a single free one with a bias has no others to span it: S² is
-    infinite.
+    vectors, and for K = 0, it is the training error, f = 0 read as ``predict`` reads it; a single free one with a bias
+    has no others to span it: S² is infinite.
 
     Cost    O(m³) for m free support vectors, after the fit.
     Oracle  dense inverses; leave-one-out fits of the squared hinge loss wherever no support vector changes its state.
@@ -49,12 +49,17 @@ class Span(Criterion):
         """The estimate for every candidate."""
         values = []
         for (margin,) in evidence.margins:
-            spans = squared_spans(evidence.ws.gram(), margin)
-            left_out = margin.labels * (margin.values + margin.ridge * margin.beta)  # f in the space of K + D
-            moved = margin.beta != 0
-            left_out[moved] -= np.abs(margin.beta[moved]) * spans[moved]
-            values.append(float((left_out < 0).mean()) if margin.converged else np.nan)
+            values.append(_share_of_errors(evidence.ws.gram(), margin) if margin.converged else np.nan)
         return np.array(values)
+
+
+def _share_of_errors(K: Array, margin: Margin) -> float:
+    if not len(margin.free) or not K.diagonal().any():
+        return float(((margin.values > 0) != (margin.labels > 0)).mean())
+    left_out = margin.labels * (margin.values + margin.ridge * margin.beta)  # f in the space of K + D
+    moved = margin.beta != 0
+    left_out[moved] -= np.abs(margin.beta[moved]) * squared_spans(K, margin)[moved]
+    return float((left_out < 0).mean())
 
 
 def squared_spans(K: Array, margin: Margin) -> Array:
