@@ -280,6 +280,23 @@ class TestScreening:
         search = KernelSearchCV(SVC(), {"gamma": GAMMAS}, screen=("sm", 4), cv=4).fit(X, y)
         assert set(search.cv_results_["exactness"]) == {"exact"}
 
+        assert "criterion_sm" not in search.cv_results_
+
+    def test_another_criterion_of_the_same_name_has_its_own_column(self, two_classes):
+        X, y = two_classes
+        grid, fifth = {"gamma": GAMMAS}, criteria.SM(degree=5)
+        values = KernelSearchCV(SVC(), grid, criterion=["sm", fifth], cv=4).fit(X, y).cv_results_
+        search = KernelSearchCV(SVC(), grid, criterion=["cv", "sm"], screen=(fifth, 2), cv=4).fit(X, y)
+        kept = search.cv_results_["exactness"] == "exact"
+        assert kept.sum() == 2
+        np.testing.assert_allclose(
+            search.cv_results_["criterion_sm"], np.where(kept, values["criterion_sm"], np.nan), rtol=1e-9
+        )
+        np.testing.assert_allclose(search.cv_results_["criterion_sm_2"], values["criterion_sm_2"], rtol=1e-9)
+        same = KernelSearchCV(SVC(), grid, criterion=["cv", "kta", fifth], screen=(fifth, 2), cv=4).fit(X, y)
+        np.testing.assert_allclose(same.cv_results_["criterion_sm"], values["criterion_sm_2"], rtol=1e-9)
+        assert "criterion_sm_2" not in same.cv_results_
+
     def test_with_train_scores_and_a_column(self, two_classes):
         X, y = two_classes
         search = KernelSearchCV(

@@ -215,12 +215,15 @@ class SearchRun:
         """``cv_results_`` of some rows."""
         candidates = [self.candidates[row.candidate] for row in rows]
         names = column_names(self.columns)
-        if self.screen is not None:
-            name = self.screen.criterion.name
+        if self.screen is not None and self.screen.values:
+            *names, own = column_names((*self.columns, self.screen.criterion))
+            if self.screen.criterion in self.columns:
+                own = names[self.columns.index(self.screen.criterion)]
+            else:
+                names.append(own)
             for row in rows:
-                if name not in row.criteria and row.candidate in self.screen.values:
-                    row.criteria[name] = self.screen.values[row.candidate]
-            names += [] if name in names else [name]
+                if row.candidate in self.screen.values:
+                    row.criteria.setdefault(own, self.screen.values[row.candidate])
         train = self.search.return_train_score and self.criterion.scores
         return build_table(candidates, rows, train, names, splits=self.criterion.scores)
 
