@@ -356,6 +356,14 @@ class TestChosenParameters:
         for bad in ([], -1.0, [1.0, np.inf], "x"):
             with pytest.raises(ValueError, match="eta"):
                 criteria.RKS(eta=bad)
+        for kind in (criteria.ER, criteria.PEP):
+            with pytest.raises(ValueError, match="components"):
+                kind(components=[])
+
+    def test_a_list_of_one_is_that_value(self):
+        K, y, model = np.eye(3), np.arange(3.0), KernelRidge(kernel="precomputed")
+        assert criteria.RKS(eta=[0.1])(K, y, model) == criteria.RKS(eta=0.1)(K, y, model)
+        assert criteria.PEP(components=[2])(K, y) == criteria.PEP(components=2)(K, y)
 
     def test_splits_of_all_rows_do_not_fit_two_thirds(self, two_classes):
         X, y = two_classes

@@ -73,7 +73,8 @@ class Criterion(ABC):
         The estimator has ``kernel="precomputed"``; ``cv`` are the folds, as in scikit-learn, of criteria that hold
         rows out.
         """
-        if len(self.choices()) > 1:
+        choices = self.choices()
+        if len(choices) > 1:
             raise ValueError(
                 f"{self} has parameters to choose from: that takes a search over kernels "
                 "(KernelSearchCV). Give a single value for one Gram matrix."
@@ -81,7 +82,7 @@ class Criterion(ABC):
         evidence = evidence_of(K, y, estimator, cv, labels="labels" in self.reads, held_out="heldout" in self.reads)
         self.check(situation_of(evidence.labels, evidence.trained))
         evidence.spectral = "spectrum" in self.reads
-        (value,) = self.path(evidence)
+        (value,) = choices[0].path(evidence)
         if np.isnan(value) and evidence.reasons:
             raise ValueError(f"{self.name} of {estimator}: {evidence.reasons[0]}.")
         return float(value)

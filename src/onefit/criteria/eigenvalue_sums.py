@@ -15,6 +15,8 @@ from .base import frozen_list
 def check_components(components: Any) -> Any:
     """A number of eigenvalues, "sqrt", or a list of these to choose from."""
     components = frozen_list(components)
+    if components == ():
+        raise ValueError("components is an empty list: there is nothing to choose from.")
     for number in components if isinstance(components, tuple) else (components,):
         if number != "sqrt" and (not isinstance(number, Integral) or isinstance(number, bool) or number < 1):
             raise ValueError(f'components must be "sqrt" or a positive whole number, got {components!r}.')
