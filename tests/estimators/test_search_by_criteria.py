@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -367,12 +367,12 @@ class TestChosenParameters:
 
     def test_splits_of_all_rows_do_not_fit_two_thirds(self, two_classes):
         X, y = two_classes
-        splits = list(KFold(4).split(X))
         grid = {"gamma": GAMMAS}
-        with pytest.raises(ValueError, match="give a splitter"):
-            KernelSearchCV(SVC(), grid, criterion=criteria.CVKS(eta=[0.1, 1.0]), cv=splits).fit(X, y)
-        search = KernelSearchCV(SVC(), grid, criterion=criteria.RKS(eta=[0.1, 1.0]), cv=splits).fit(X, y)
-        assert search.criteria_[0].eta in (0.1, 1.0)
+        for splits in (list(KFold(4).split(X)), PredefinedSplit(np.arange(len(y)) % 4)):
+            with pytest.raises(ValueError, match="give a splitter"):
+                KernelSearchCV(SVC(), grid, criterion=criteria.CVKS(eta=[0.1, 1.0]), cv=splits).fit(X, y)
+            search = KernelSearchCV(SVC(), grid, criterion=criteria.RKS(eta=[0.1, 1.0]), cv=splits).fit(X, y)
+            assert search.criteria_[0].eta in (0.1, 1.0)
 
     def test_precomputed_kernels(self, two_classes):
         X, y = two_classes

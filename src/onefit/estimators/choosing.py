@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.utils import get_tags
 
 from ..core import Ledger
@@ -17,6 +17,7 @@ from ..search.rows import take_block, take_metadata, take_rows
 from .selection import GridEdgeWarning
 
 SPLITS = 3
+_OF_ALL_ROWS = (PredefinedSplit, type(check_cv([])))
 
 
 def settle(search, criteria, X, y, params, fit_params) -> tuple[list[Criterion], Ledger]:
@@ -68,13 +69,18 @@ def _scores(search, choices, X, y, params, fit_params, spent, train, test) -> np
     return np.array(chosen)
 
 
+def splits_any_rows(cv) -> bool:
+    """Whether folds can be drawn of fewer rows: lists of row numbers, and what is made of them, are of all rows."""
+    return cv is None or isinstance(cv, int | np.integer) or (hasattr(cv, "split") and not isinstance(cv, _OF_ALL_ROWS))
+
+
 def _inner_folds(search, criterion: Criterion):
-    """The search's own splitter; splits that are lists of row numbers do not fit fewer rows."""
-    if search.cv is None or isinstance(search.cv, int | np.integer) or hasattr(search.cv, "split"):
-        return search.cv
-    if "heldout" in criterion.reads:
+    """The search's own splitter, for criteria that hold rows out."""
+    if "heldout" not in criterion.reads:
+        return None
+    if not splits_any_rows(search.cv):
         raise ValueError(
             f"The parameters of {criterion.name} are chosen on fewer rows than cv splits: "
-            "give a splitter or a number of folds instead of a list of splits."
+            "give a splitter or a number of folds instead of splits of all rows."
         )
-    return None
+    return search.cv
