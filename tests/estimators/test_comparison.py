@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -69,7 +69,26 @@ def test_lists_of_parameters_and_pipelines(two_classes):
     assert {name for row in result.rows for name in row["params"]} == {"svc__gamma", "svc__C"}
 
 
+def test_lists_of_parameters_with_groups_and_with_splits(two_classes):
+    X, y = two_classes
+    grid, groups = {"gamma": [0.1, 1.0]}, np.arange(len(y)) % 6
+    listed = [criteria.RKS(eta=[0.1, 1.0]), criteria.CVKS(eta=[0.1, 1.0])]
+    result = compare(SVC(), grid, X, y, listed, cv=GroupKFold(3), groups=groups)
+    assert [row["criterion"] for row in result.rows] == ["rks", "cvks"]
+    result = compare(SVC(), grid, X, y, listed[:1], cv=iter(list(KFold(3).split(X))))
+    assert result.rows[0]["params"] in result.candidates
+    with pytest.raises(ValueError, match="give a splitter"):
+        compare(SVC(), grid, X, y, listed, cv=iter(list(KFold(3).split(X))))
+
+
+def test_one_criterion_by_name(regression):
+    (row,) = compare(KernelRidge(kernel="rbf"), GRID, *regression, "gcv").rows
+    assert row["criterion"] == "gcv"
+
+
 def test_refusals(regression):
+    with pytest.raises(ValueError, match="one metric"):
+        compare(KernelRidge(), GRID, *regression, ["cv"], scoring=["r2", "max_error"])
     with pytest.raises(ValueError, match="SVC"):
         compare(KernelRidge(), GRID, *regression, ["cv", "span"])
     with pytest.raises(ValueError, match="Unknown criterion"):
@@ -101,3 +120,11 @@ class TestPlot:
         assert comparison.plot("alpha").axes[0].get_xlabel() == "alpha"
         with pytest.raises(ValueError, match="no numbers"):
             comparison.plot("degree")
+
+    def test_choices_without_the_parameter_have_no_point(self, two_classes):
+        grid = [{"gamma": [0.1, 1.0]}, {"kernel": ["linear"]}]
+        result = compare(SVC(C=10.0), grid, *two_classes, ["pep", "kta"], cv=3)
+        figure = result.plot("gamma")
+        for row, panel in zip(result.rows, figure.axes):
+            assert len(panel.lines) == 1 + ("gamma" in row["params"])
+        assert "gamma" not in result.rows[0]["params"]

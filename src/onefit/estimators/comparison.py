@@ -13,8 +13,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
-from ..criteria import resolve_all
+from ..criteria import Criterion, resolve_all
 from ..search.appraisal import column_names
+from .choosing import splits_any_rows
 from .kernel_search import KernelSearchCV
 from .selection import GridEdgeWarning
 
@@ -104,11 +105,13 @@ def compare(
     [('cv', 1, 1), ('gcv', 1, 1), ('ckta', 1, 3)]
     """
     X, y = indexable(X, y)
-    chosen = resolve_all(list(criteria))
+    chosen = resolve_all([criteria] if isinstance(criteria, str | Criterion) else list(criteria))
+    if isinstance(scoring, list | tuple | set | dict):
+        raise ValueError(f"compare ranks by one score: scoring must be one metric, or None, got {scoring!r}.")
     splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups))
     params = {} if sample_weight is None else {"sample_weight": sample_weight}
 
-    def search(criterion, folds):
+    def search(criterion, folds, params=params):
         found = KernelSearchCV(
             clone(estimator), param_grid, criterion=criterion, cv=folds, scoring=scoring, refit=False,
             preprocessing=preprocessing, scale_penalty=scale_penalty, n_jobs=n_jobs,
@@ -122,7 +125,10 @@ def compare(
     rows, values = [], {}
     for criterion, name in zip(chosen, column_names(chosen)):
         start = time.perf_counter()
-        found = search(criterion, splits if len(criterion.choices()) == 1 else cv)
+        if len(criterion.choices()) > 1 and "heldout" in criterion.reads and splits_any_rows(cv):
+            found = search(criterion, cv, params if groups is None else {**params, "groups": groups})
+        else:
+            found = search(criterion, splits)
         seconds = time.perf_counter() - start
         column = "mean_test_score" if criterion.scores else f"criterion_{criterion.name}"
         values[name], best = found.cv_results_[column], found.best_index_

@@ -28,7 +28,8 @@ def plot_comparison(comparison: Comparison, parameter: str | None = None):
         name = row["criterion"]
         places, curve = _curve(comparison, name, parameter)
         panel.plot(places, curve, marker=".", color="#57606a")
-        panel.plot([row["params"][parameter]], [row["value"]], marker="o", color="#0a7d4f")
+        if isinstance(row["params"].get(parameter), Real):  # what it chooses may have no such parameter
+            panel.plot([row["params"][parameter]], [row["value"]], marker="o", color="#0a7d4f")
         panel.set_title(f"{name} ({'larger' if comparison.greater_is_better[name] else 'smaller'} is better)")
         panel.set_xlabel(parameter)
         if len(places) > 1 and places[0] > 0 and places[-1] / places[0] > 10:
