@@ -374,6 +374,23 @@ class TestChosenParameters:
             search = KernelSearchCV(SVC(), grid, criterion=criteria.RKS(eta=[0.1, 1.0]), cv=splits).fit(X, y)
             assert search.criteria_[0].eta in (0.1, 1.0)
 
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"criterion": ["radius_margin"]}, "L2SVC"),
+            ({"screen": ("cv", 2)}, "screen needs"),
+            ({"screen": "sm"}, "pair"),
+        ],
+    )
+    def test_nothing_is_chosen_before_the_rest_is_checked(self, two_classes, monkeypatch, options, message):
+        def settle(*_):
+            raise AssertionError("work before the error")
+
+        monkeypatch.setattr("onefit.estimators.kernel_search.settle", settle)
+        listed = [criteria.RKS(eta=[0.1, 1.0]), *options.get("criterion", [])]
+        with pytest.raises(ValueError, match=message):
+            KernelSearchCV(SVC(), {"gamma": GAMMAS}, criterion=listed, screen=options.get("screen")).fit(*two_classes)
+
     def test_precomputed_kernels(self, two_classes):
         X, y = two_classes
         K = rbf_kernel(X, gamma=0.3)

@@ -181,6 +181,9 @@ class KernelSearchCV(GridSearchCV):
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         folds = self._draw_folds(X, y, routed)
+        first = [criterion.choices()[0] for criterion in criteria]
+        if first != criteria:  # choosing is work: nothing may be refused after it
+            SearchRun(self, X, y, folds, routed, scoring, first, context).refuse()
         self.criteria_, spent = settle(self, criteria, X, y, params, routed.estimator)
         run = SearchRun(self, X, y, folds, routed, scoring, self.criteria_, context)
         run.ledger.include(spent)

@@ -35,7 +35,7 @@ class Screen:
             raise ValueError(f"screen needs a criterion that reads the kernel only ({able}), not {criterion}.")
         if not isinstance(keep, Integral) or isinstance(keep, bool) or keep < 1:
             raise ValueError(f"screen must keep a positive whole number of kernels, got {keep!r}.")
-        return cls(criterion, int(keep))
+        return cls(criterion.choices()[0], int(keep))
 
     def divide(self, tasks: list[KernelTask], found: dict[int, list[Row]]) -> tuple[list[KernelTask], list[Row]]:
         """(tasks to evaluate, rows of the candidates of all others). Ties go to the kernel that comes first."""

@@ -45,9 +45,7 @@ class SearchRun:
     def evaluate(self):
         """Fill ``rows``, kernel by kernel, then what has to be retrained."""
         search = self.search
-        self.plan = self.preparation.plan(self.candidates)
-        tasks = order_tasks(self.plan.tasks)
-        self._check_criteria(tasks)
+        tasks = self.refuse()
         self.certify = self._certify(tasks)
         check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
         self._refuse_scaled_retraining(self.plan.retrain)
@@ -66,8 +64,10 @@ class SearchRun:
         self._retrain_rest(len(tasks))
         self.progress.call_on_fit_task_end(estimator=search)
 
-    def _check_criteria(self, tasks):
-        """Refuse criteria that are not defined for some candidate, before any work."""
+    def refuse(self):
+        """Plan: the tasks in order, or an error if a criterion is not defined for some candidate, before any work."""
+        self.plan = self.preparation.plan(self.candidates)
+        tasks = order_tasks(self.plan.tasks)
         asked = [self.criterion, *self.columns] + ([] if self.screen is None else [self.screen.criterion])
         self.target = self.preparation.target() if self.columns or self.screen is not None else None
         situations = {situation_of(self.target, path.trained) for task in tasks for path in task.paths}
@@ -79,6 +79,7 @@ class SearchRun:
                 f"The criterion {self.criterion.name} reads kernels, and some candidates have none that is known: "
                 f"{next(iter(self.plan.retrain.values()))}. Use cv."
             )
+        return tasks
 
     def _keep_best(self, tasks):
         """The kernels that are best by the screening criterion; the candidates of others are not evaluated."""
