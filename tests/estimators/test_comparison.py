@@ -95,6 +95,15 @@ def test_refusals(regression):
         compare(KernelRidge(), GRID, *regression, ["x"])
 
 
+def test_criteria_are_refused_before_any_search(regression, monkeypatch):
+    def fit(*_, **__):
+        raise AssertionError("work before the error")
+
+    monkeypatch.setattr(KernelSearchCV, "fit", fit)
+    with pytest.raises(ValueError, match="span is defined for SVC, L2SVC"):
+        compare(KernelRidge(), GRID, *regression, ["cv", "gcv", "span"])
+
+
 class TestPlot:
     """Panels, curves and chosen points."""
 

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import indexable
 
+from ..core import Folds
 from ..criteria import Criterion, resolve_all
 from ..search.appraisal import column_names
 from .choosing import splits_any_rows
 from .kernel_search import KernelSearchCV
+from .preparation import Preparation
+from .search_run import refuse_undefined
 from .selection import GridEdgeWarning
 
 COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "seconds")
@@ -120,6 +123,9 @@ def compare(
             warnings.simplefilter("ignore", GridEdgeWarning)
             return found.fit(X, y, **params)
 
+    planned = Preparation(clone(estimator), X, y, Folds.from_splits(splits, len(y)), {}, preprocessing, whole=True)
+    target = None if all(criterion.scores for criterion in chosen) else planned.target()
+    refuse_undefined(chosen, planned.plan(list(ParameterGrid(param_grid))), target)
     reference = search("cv", splits)
     scores = reference.cv_results_["mean_test_score"]
     rows, values = [], {}

@@ -70,10 +70,7 @@ class SearchRun:
         tasks = order_tasks(self.plan.tasks)
         asked = [self.criterion, *self.columns] + ([] if self.screen is None else [self.screen.criterion])
         self.target = self.preparation.target() if self.columns or self.screen is not None else None
-        situations = {situation_of(self.target, path.trained) for task in tasks for path in task.paths}
-        for criterion in asked:
-            for situation in situations:
-                criterion.check(situation)
+        refuse_undefined(asked, self.plan, self.target)
         if self.plan.retrain and not self.criterion.scores:
             raise ValueError(
                 f"The criterion {self.criterion.name} reads kernels, and some candidates have none that is known: "
@@ -232,3 +229,11 @@ class SearchRun:
         """After Ctrl-C: the table of the candidates that were finished, and nothing else."""
         if hasattr(self, "plan") and (rows := [row for row in self.finished() if row.test]):
             self.search.cv_results_ = self.table(rows)
+
+
+def refuse_undefined(criteria, plan, target):
+    """An error if a criterion is not defined for some candidate that the plan does not retrain."""
+    situations = {situation_of(target, path.trained) for task in plan.tasks for path in task.paths}
+    for criterion in criteria:
+        for situation in situations:
+            criterion.check(situation)
