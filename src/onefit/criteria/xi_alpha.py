@@ -22,7 +22,7 @@ class XiAlpha(Criterion):
 
     Cost    O(n²), after the fit.
     Oracle  leave-one-out fits, which it is never below.
-    Laws    falls with rho.
+    Laws    grows with rho.
     Source  Joachims (2000).
     """
 
