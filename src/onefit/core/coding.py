@@ -103,9 +103,15 @@ class PairCoding(Coding):
         return np.asarray(classes[votes.argmax(axis=-1)])
 
     def vote_bounds(self, lower: Array, upper: Array, present: NDArray[Any] | None = None) -> tuple[Any, Any]:
-        """(fewest, most) votes (…, l, k) of the present classes for values within intervals (…, l, c)."""
+        """(fewest, most) votes (…, l, k) of the present classes for values within intervals (…, l, c).
+
+        With ``break_ties`` more than two classes are told apart by ``decision``, where a zero is a vote for i.
+        """
         first, second, columns = self._pairs(present)
-        surely, possibly = lower[..., columns] >= 0, upper[..., columns] >= 0
+        if self.break_ties and len(columns) > 1:
+            surely, possibly = lower[..., columns] > 0, upper[..., columns] > 0
+        else:
+            surely, possibly = lower[..., columns] >= 0, upper[..., columns] >= 0
         fewest = np.zeros((*surely.shape[:-1], int(second.max()) + 1), dtype=np.intp)
         most = fewest.copy()
         for k, (i, j) in enumerate(zip(first, second)):
