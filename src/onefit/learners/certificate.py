@@ -71,15 +71,17 @@ class Ball:
     lowest: float
     highest: float
     radius: float
+    rounding: float
 
     @classmethod
     def around(cls, dual: Dual, beta: Array, u: Array, roots: Array) -> Ball:
-        """``u = K beta``; ``roots`` of the diagonal of K tell how much of it may be rounding."""
+        """``u = K beta``; ``roots`` of the diagonal of K tell how much of it, and of a value, may be rounding."""
         lowest, highest = best_bias(dual, u) if dual.bias else (0.0, 0.0)
         rounding = ROUNDING * float(roots.max()) * float(roots @ np.abs(beta))
+        of_bias = ROUNDING * float(np.abs(dual.target).max(initial=0.0)) if dual.bias else 0.0
         sizes = np.where(np.isfinite(dual.upper - dual.lower), dual.upper - dual.lower, np.abs(beta))
         gap = dual.gap(beta, u, (lowest + highest) / 2) + rounding * float(sizes.sum())
-        return cls(dual, u, lowest, highest, float(np.sqrt(gap)) + rounding)
+        return cls(dual, u, lowest, highest, float(np.sqrt(gap)), 2 * rounding + of_bias)
 
     @property
     def b(self) -> float:
@@ -93,9 +95,9 @@ class Ball:
         asked for where they may tell a value's sign.
         """
         if not self.dual.bias:
-            radius = self.radius * np.sqrt(diagonal)
+            radius = self.radius * np.sqrt(diagonal) + self.rounding
             return Proof(values - radius, values + radius, 0.0)
-        far = self.radius * reach
+        far = self.radius * reach + self.rounding
         lower, upper = values + self.lowest - far, values + self.highest + far
         open_ = (lower < 0) & (upper >= 0) & (np.abs(values + self.b) > WORTH * far)
         if open_.any() and not self.dual.ridge.any():
@@ -111,7 +113,7 @@ class Ball:
         places, drops = kinks(self.dual)
         copies = len(places) // len(self.u)
         seen = values[:, None] + (places - np.tile(self.u, copies))
-        moved = np.tile(self.radius * distances, copies)
+        moved = np.tile(self.radius * distances + self.rounding, copies)
         total = float(self.dual.upper.sum())
         sure = 1e-12 * total
         return (seen - moved <= 0) @ drops < total - sure, (seen + moved < 0) @ drops > total + sure

@@ -41,7 +41,8 @@ class CertifiedRun(Run):
                 felt |= dual.bounded(solution.beta)
                 self._keep(k, column, number, solution, dual, problem)
                 self.judge.settle(k, column, number, self.values[number][k, :, column])
-            self.judge.finish(k, column)
+            if not self.failed[k]:
+                self.judge.finish(k, column)
             if not felt and (watch is None or not watch.closed):
                 self._repeat(k, column)
                 self._settle_rest(k, column, problem)
@@ -52,7 +53,8 @@ class CertifiedRun(Run):
         for later in range(k + 1, len(self.penalties)):
             for number in problem.trainable:
                 self.judge.settle(later, column, number, self.values[number][later, :, column])
-            self.judge.finish(later, column)
+            if not self.failed[later]:
+                self.judge.finish(later, column)
 
 
 class _Watch:
@@ -105,8 +107,8 @@ class _Watch:
             self.rounds[id(dual)] += 1
         return answer
 
-    def enough(self, dual: Dual, beta: Array, u: Array) -> bool:
-        still = self._look([dual], beta[None], u[None])[0]
+    def enough(self, dual: Dual, beta: Array) -> bool:
+        still = self._look_from([dual], beta[None])[0]
         self.rounds[id(dual)] += 1
         return not still
 

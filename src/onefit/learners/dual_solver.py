@@ -17,8 +17,8 @@ from .shared_inverse import SharedInverse
 from .together import ROUNDING
 
 Rows = NDArray[np.intp]
-Enough = Callable[[Array, Array], bool]
-"""Whether coefficients and their product with K are good enough."""
+Enough = Callable[[Array], bool]
+"""Whether coefficients are good enough."""
 
 TOLERANCE = 1e-10
 """Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
@@ -116,7 +116,7 @@ class DualSolver:
                     state.settled, max(tolerance, rounding), min(limit - rounds, SLICE if enough else limit),
                 )  # fmt: skip
                 rounds, state.settled = rounds + made, False
-                if enough is not None and not done and enough(beta, u):
+                if enough is not None and not done and enough(beta):
                     return Solution(beta, u, b, violation, False, rounds)
                 if done or rounds >= limit:
                     break

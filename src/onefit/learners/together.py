@@ -37,8 +37,8 @@ class Watch(Protocol):
     def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
         """Look at approximate coefficients (t, n) of some problems: which of them are still open?"""
 
-    def enough(self, dual: Dual, beta: Array, u: Array) -> bool:
-        """Look at one of them, whose coefficients are feasible: is it closed now?"""
+    def enough(self, dual: Dual, beta: Array) -> bool:
+        """Look at one of them: is it closed now?"""
 
     def wants(self, dual: Dual) -> bool:
         """Whether a problem is still open."""
