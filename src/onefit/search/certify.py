@@ -54,7 +54,8 @@ def _shares(scoring: Scoring, rows, splits, n: int, pooled: bool) -> np.ndarray:
     given = None if pooled else next(iter(scoring.metrics.values())).params.get("sample_weight")
     weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=float)[rows]
     for split in splits:
-        weights[split] /= weights[split].sum() * len(splits)
+        total = weights[split].sum() * len(splits)
+        weights[split] = weights[split] / total if total > 0 else np.nan
     return weights
 
 
@@ -68,6 +69,8 @@ def _mean_score(scoring: Scoring, coded: CodedTargets, rows, splits, pooled: boo
         if pooled:
             return metric.twin(y, predicted, None)
         weights = None if given is None else np.asarray(given, dtype=float)[rows]
+        if weights is not None and not all((weights[s] > 0).any() for s in splits):
+            return np.full(len(predicted), np.nan)  # rows without weight have no score
         parts = [metric.twin(y[s], predicted[:, s], None if weights is None else weights[s]) for s in splits]
         return np.mean(parts, axis=0)
 

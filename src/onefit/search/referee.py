@@ -29,6 +29,10 @@ class Incumbent:
         """Take a proved score into account."""
         self.score = max(self.score, score)
 
+    def beats(self, score: float) -> bool:
+        """Whether a score is below the best one, by more than the rounding of equal ones."""
+        return bool(score < self.score - (1e-12 * abs(self.score) + 1e-15))
+
 
 class Referee(ABC):
     """The judge of one path: keeps intervals of all held-out values, says which splits need another round.
@@ -56,7 +60,7 @@ class Referee(ABC):
                 new += self._learn(k, split, column, *interval)
         event = "proved later" if round_ >= LATER else f"proved in round {round_}"
         self.ledger.add(event, new, 0.0)
-        if self.pruned[k] or (self.incumbent is not None and self.bounds(k)[1] < self.incumbent.score):
+        if self.pruned[k] or (self.incumbent is not None and self.incumbent.beats(self.bounds(k)[1])):
             self.pruned[k] = self.early[k] = True
             return [False] * len(splits)
         answer = [not self._known(k, split).all() for split in splits]
@@ -110,10 +114,11 @@ class LabelReferee(Referee):
     def __init__(self, coding: PairCoding, present: Sequence[Any], labels: NDArray[Any], weights: Array, **rest: Any):
         super().__init__(**rest)
         self.coding, self.present, self.labels, self.weights = coding, present, labels, weights
+        self.parts = _parts(self.splits, present)
 
     def bounds(self, k: int) -> tuple[float, float]:
         right, wrong = np.empty(len(self.labels), dtype=bool), np.empty(len(self.labels), dtype=bool)
-        for rows, classes in self._parts():
+        for rows, classes in self.parts:
             possible = self._possible(k, rows, classes)
             own = self.labels[rows, None] == np.asarray(self.coding.classes if classes is None else classes)
             right[rows], wrong[rows] = (possible & own).any(axis=1), (possible & ~own).any(axis=1)
@@ -125,17 +130,22 @@ class LabelReferee(Referee):
             return np.asarray((self.lower[k, rows, 0] >= 0) | (self.upper[k, rows, 0] < 0))
         return np.asarray(self._possible(k, rows, self.present[split]).sum(axis=1) == 1)
 
-    def _parts(self) -> list[tuple[slice, Any]]:
-        """Rows next to each other that were trained on the same classes: all of them, as a rule."""
-        if all(classes is None for classes in self.present):
-            return [(slice(0, len(self.labels)), None)]
-        return list(zip(self.splits, self.present))
-
     def _possible(self, k: int, rows: slice, classes: Any) -> Mask:
         lower, upper = self.lower[k, rows], self.upper[k, rows]
         if self.columns == 1:
             return np.column_stack([lower[:, 0] < 0, upper[:, 0] >= 0])
         return self.coding.can_win(lower, upper, classes)
+
+
+def _parts(splits: list[slice], present: Sequence[Any]) -> list[tuple[slice, Any]]:
+    """Rows next to each other that were trained on the same classes: all of them, as a rule."""
+    parts: list[tuple[slice, Any]] = []
+    for rows, classes in zip(splits, present):
+        if parts and (classes is None) == (parts[-1][1] is None) and np.array_equal(classes, parts[-1][1]):
+            parts[-1] = slice(parts[-1][0].start, rows.stop), classes
+        else:
+            parts.append((rows, classes))
+    return parts
 
 
 class ValueReferee(Referee):

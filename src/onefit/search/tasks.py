@@ -91,7 +91,7 @@ class Settings:
         """The same once the scores of some rows are known: what is proved may prune later ones."""
         assert self.certify is not None
         known = [row for row in rows if row.exactness in (Exactness.EXACT, Exactness.CERTIFIED) and row.test]
-        lowest = [float(row.test["score"].mean()) - _slack(row) for row in known]
+        lowest = [float(scores.mean()) - _slack(row) for row in known for scores in row.test.values()]  # one metric
         return replace(self, certify=self.certify.after([score for score in lowest if not np.isnan(score)]))
 
     def tested(self, number: int, rows: np.ndarray) -> Tested:
