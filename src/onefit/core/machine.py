@@ -88,8 +88,8 @@ class Judge(Protocol):
     def promising(self, k: int, split: int) -> bool:
         """Whether so much is known of a split that it is worth finding out as much of others."""
 
-    def settle(self, k: int, column: int, split: int, values: Array) -> None:
-        """Take note of values that are exact."""
+    def settle(self, k: int, column: int, split: int, values: Array, round_: int | None = None) -> None:
+        """Take note of values that are exact, since some round if the rounds of the split were counted."""
 
     def finish(self, k: int, column: int) -> None:
         """Take note that no split is open any more."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ..core.machine import Judge
 from .certificate import Ball, feasible
 from .column import Column, Rows
-from .dual import Array, Dual
+from .dual import Array, Dual, Solution
+from .dual_solver import SLICE
 from .exact_run import Run
 from .together import images_of
 
@@ -40,7 +41,8 @@ class CertifiedRun(Run):
             for number, solution, dual in problem.solve(float(C), watch):
                 felt |= dual.bounded(solution.beta)
                 self._keep(k, column, number, solution, dual, problem)
-                self.judge.settle(k, column, number, self.values[number][k, :, column])
+                round_ = None if watch is None else watch.rounds_of(dual, solution)
+                self.judge.settle(k, column, number, self.values[number][k, :, column], round_)
             if not self.failed[k]:
                 self.judge.finish(k, column)
             if not felt and (watch is None or not watch.closed):
@@ -76,6 +78,12 @@ class _Watch:
     def begin(self, k: int) -> None:
         """Turn to another penalty."""
         self.k, self.closed = k, 0
+        self.rounds = {}
+
+    def rounds_of(self, dual: Dual, solution: Solution) -> int | None:
+        """After how many rounds a problem was solved, also if nobody looked; None if they were not counted."""
+        unseen = -(-solution.rounds // SLICE) if solution.rounds else None
+        return self.rounds.get(id(dual), unseen)
 
     def expect(self, splits: list[int], duals: list[Dual], starts: Array) -> None:
         self.splits = {id(dual): split for split, dual in zip(splits, duals)}

@@ -101,7 +101,7 @@ class DualSolver:
         parts = (self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias)
         tolerance = self.tolerance_of(dual)
         jitter = self._jitter(dual.bias)
-        start = beta.copy()
+        start, total = beta.copy(), 0
         for attempt in range(ATTEMPTS if self.max_rounds is None else 1):
             if attempt or not warm:
                 smo(*parts, beta, u, 1e-3 * tolerance / self.tolerance, len(beta) * (1 + 10 * attempt))
@@ -115,20 +115,20 @@ class DualSolver:
                     *parts, self._constant(dual.bias), state.jitter, beta, u, state.F, state.m, state.side, self._U,
                     state.settled, max(tolerance, rounding), min(limit - rounds, SLICE if enough else limit),
                 )  # fmt: skip
-                rounds, state.settled = rounds + made, False
+                rounds, total, state.settled = rounds + made, total + made, False
                 if enough is not None and not done and enough(beta):
-                    return Solution(beta, u, b, violation, False, rounds)
+                    return Solution(beta, u, b, violation, False, total)
                 if done or rounds >= limit:
                     break
             seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
             if done and np.isfinite(beta).all() and (not dual.bias or abs(beta.sum()) <= seen):
                 self._left = (dual, state.F, state.jitter)
-                return Solution(beta, u, b, violation, True, rounds)
+                return Solution(beta, u, b, violation, True, total)
             if not np.isfinite(beta).all():
                 beta[:] = start
             u[:] = product(self.K, beta)
             jitter *= 1000  # K is less definite than it seemed: safer steps
-        return Solution(beta, u, b, violation, False, rounds)
+        return Solution(beta, u, b, violation, False, total)
 
     def tolerance_of(self, dual: Dual) -> float:
         """The violation at which a problem counts as solved, apart from rounding of ``K beta``.

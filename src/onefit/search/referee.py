@@ -19,6 +19,13 @@ LATER = 3
 """From this round on, rounds are counted together."""
 
 
+def _event(round_: int | None) -> str:
+    """What the ledger calls a proof; None is a solution whose rounds were not counted."""
+    if round_ is None:
+        return "proved by solving"
+    return "proved later" if round_ >= LATER else f"proved in round {round_}"
+
+
 class Incumbent:
     """The best mean score that has been proved so far."""
 
@@ -58,8 +65,7 @@ class Referee(ABC):
         for split, interval in zip(splits, intervals):
             if interval is not None:
                 new += self._learn(k, split, column, *interval)
-        event = "proved later" if round_ >= LATER else f"proved in round {round_}"
-        self.ledger.add(event, new, 0.0)
+        self.ledger.add(_event(round_), new, 0.0)
         if self.pruned[k] or (self.incumbent is not None and self.incumbent.beats(self.bounds(k)[1])):
             self.pruned[k] = self.early[k] = True
             return [False] * len(splits)
@@ -67,9 +73,9 @@ class Referee(ABC):
         self.early[k] |= not all(answer)
         return answer
 
-    def settle(self, k: int, column: int, split: int, values: Array) -> None:
+    def settle(self, k: int, column: int, split: int, values: Array, round_: int | None = None) -> None:
         """Exact values leave nothing open."""
-        self.ledger.add("proved by solving", self._learn(k, split, column, values, values), 0.0)
+        self.ledger.add(_event(round_), self._learn(k, split, column, values, values), 0.0)
 
     def finish(self, k: int, column: int) -> None:
         """A candidate that is known in all columns may be the new incumbent."""
