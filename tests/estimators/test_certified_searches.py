@@ -77,7 +77,8 @@ def compared(model, grid, X, y, *, prune=True, **options):
 @pytest.mark.parametrize("cv", SPLITS, **ids)
 @pytest.mark.parametrize("k", [2, 3])
 def test_every_kind_of_split(k, cv):
-    _, certified, pruned = compared(SVC(), GRID, *classes(k), cv=cv)
+    grid = GRID if k == 2 else {"gamma": [0.05, 1.0], "C": [0.05, 20.0]}
+    _, certified, pruned = compared(SVC(), grid, *classes(k), cv=cv)
     assert k == 3 or {"certified", "pruned"} <= {*certified.cv_results_["exactness"], *pruned.cv_results_["exactness"]}
 
 
@@ -102,7 +103,8 @@ def test_weights(model, class_weight, weighted):
         weights = np.random.default_rng(3).uniform(0.2, 2.0, size=len(y))
         weights[::9] = 0.0
         params = {"sample_weight": weights}
-    compared(model.set_params(class_weight=class_weight), GRID, X, y, cv=4, fit_params=params)
+    grid = {"gamma": [0.05, 1.0], "C": [0.05, 20.0]}
+    compared(model.set_params(class_weight=class_weight), grid, X, y, cv=4, fit_params=params)
 
 
 def test_scores_of_really_retraining():
@@ -218,7 +220,7 @@ def test_folds_that_lack_classes():
 @pytest.mark.parametrize("k", [2, 3])
 def test_workers_do_not_matter(criterion, k):
     X, y = classes(k, seed=9)
-    grid = {"gamma": np.logspace(-3, 1, 9), "C": [0.05, 0.5, 5.0]}
+    grid = {"gamma": np.logspace(-3, 1, 9), "C": [0.05, 5.0]}
     one = search(criterion, SVC(), grid, X, y, cv=3, refit=False).cv_results_
     two = search(criterion, SVC(), grid, X, y, cv=3, refit=False, n_jobs=2).cv_results_
     assert two["exactness"].tolist() == one["exactness"].tolist()

@@ -85,7 +85,7 @@ def test_bounds_of_accuracies(seed, classes, weighted, splits):
     tell(referee, 1, splits, lower, upper)
     least, most = referee.bounds(1)
     seen = []
-    for draw in range(40):
+    for draw in range(20):
         share = rng.integers(2, size=lower.shape) if draw % 2 else rng.uniform(size=lower.shape)
         values = lower + share * (upper - lower)
         scores = []
@@ -135,7 +135,7 @@ def test_bounds_of_regression_scores(seed, scoring, weighted, pooled):
             return sign * one(np.arange(n), None)
         return sign * np.mean([one(test, None if weights is None else weights[test]) for _, test in splits])
 
-    for draw in range(30):
+    for draw in range(16):
         share = rng.integers(2, size=lower.shape) if draw % 2 else rng.uniform(size=lower.shape)
         score = mean((lower + share * (upper - lower))[:, 0])
         assert least - 1e-12 <= score <= most + 1e-12
