@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 
 from .dual import Array
 from .shared_inverse import SharedInverse
+from .together import images_of
+
+NARROW = 24
+"""Vectors up to which there is a faster product than the general one."""
 
 Rows = NDArray[np.intp]
 
@@ -39,7 +43,8 @@ class BorderedDense:
         self.q = shared.P.sum(axis=1)
 
     def solve(self, right: Array, sums: Array) -> tuple[Array, Array]:
-        x = self.shared.P @ right
+        P = self.shared.P
+        x = images_of(P, np.ascontiguousarray(right.T)).T if right.shape[1] <= NARROW else P @ right
         if not self.bias:
             return x, np.zeros(right.shape[1])
         lacking = (sums - self.q @ right) / self.q.sum()

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from ..core.machine import Series
 from ..linalg.product import product
 from .bias import best_bias
-from .bordered import Bordered, BorderedDense, BorderedDiagonal
+from .bordered import NARROW, Bordered, BorderedDense, BorderedDiagonal
 from .column import Column, Rows
 from .dual import Array, Dual
 from .exact_run import Run
@@ -43,9 +43,6 @@ SMALL = 1e-3
 
 SEEN = 1e-13
 """Residual, relative to the right side, above which they are."""
-
-NARROW = 24
-"""Vectors up to which there is a faster product than the general one."""
 
 CHUNK = 64
 """Splits that are treated side by side."""

@@ -121,8 +121,13 @@ class LabelReferee(Referee):
         super().__init__(**rest)
         self.coding, self.present, self.labels, self.weights = coding, present, labels, weights
         self.parts = _parts(self.splits, present)
+        self.second = labels == np.asarray(coding.classes)[1]
 
     def bounds(self, k: int) -> tuple[float, float]:
+        if self.columns == 1:  # the same for two classes
+            first, second = self.lower[k, :, 0] < 0, self.upper[k, :, 0] >= 0
+            right, wrong = np.where(self.second, second, first), np.where(self.second, first, second)
+            return float(self.weights @ (right & ~wrong)), float(self.weights @ right)
         right, wrong = np.empty(len(self.labels), dtype=bool), np.empty(len(self.labels), dtype=bool)
         for rows, classes in self.parts:
             possible = self._possible(k, rows, classes)
