@@ -26,7 +26,7 @@ TOLERANCE = 1e-10
 EPS = np.finfo(np.float64).eps
 ROUNDS = 400
 ATTEMPTS = 4
-SLICE = 8
+SLICE = 16
 """Rounds after which it is asked whether they are enough."""
 LEAPS = 6
 LEAP_FROM = 100

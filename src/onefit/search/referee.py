@@ -69,7 +69,7 @@ class Referee(ABC):
         if self.pruned[k] or (self.incumbent is not None and self.incumbent.beats(self.bounds(k)[1])):
             self.pruned[k] = self.early[k] = True
             return [False] * len(splits)
-        answer = [not self._known(k, split).all() for split in splits]
+        answer = [self._open(k, split, column) for split in splits]
         self.early[k] |= not all(answer)
         return answer
 
@@ -110,6 +110,10 @@ class Referee(ABC):
     def _nearly_known(self, k: int, split: int) -> Mask:
         return self._known(k, split)
 
+    def _open(self, k: int, split: int, column: int) -> bool:
+        """Whether more has to be known of a split in this column."""
+        return not self._known(k, split).all()
+
 
 class LabelReferee(Referee):
     """For scores that depend on labels alone: what has to be proved is every label.
@@ -140,6 +144,13 @@ class LabelReferee(Referee):
         if self.columns == 1:
             return np.asarray((self.lower[k, rows, 0] >= 0) | (self.upper[k, rows, 0] < 0))
         return np.asarray(self._possible(k, rows, self.present[split]).sum(axis=1) == 1)
+
+    def _open(self, k: int, split: int, column: int) -> bool:
+        """Only the sign of a pair counts, unless values break ties."""
+        known, rows = self._known(k, split), self.splits[split]
+        if not self.coding.break_ties:
+            known |= (self.lower[k, rows, column] >= 0) | (self.upper[k, rows, column] < 0)
+        return not known.all()
 
     def _possible(self, k: int, rows: slice, classes: Any) -> Mask:
         lower, upper = self.lower[k, rows], self.upper[k, rows]
