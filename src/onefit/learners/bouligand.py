@@ -183,7 +183,7 @@ class _Terms:
         right = ridge * first[S] - self._image(a)[S]
         sums = -a.sum(axis=0)
         if self.order > 1:
-            term = ridge * (first[S] - self._solve(system, right, sums)[0])
+            term = ridge * (first[S] - system.solve(right, sums)[0])  # the ridge is small where rounding is large
             right += self._later(system, ridge, changes.delta[S], term)
         a[S], biases = self._solve(system, right, sums)
         return a, biases
