@@ -90,8 +90,7 @@ class DualSolver:
         is asked now and then whether to stop.
         Cost: O(m³) for m free coefficients, then see ``native.active_set``.
         """
-        from ..native.active_set import active_set  # numba is imported by who needs it
-        from ..native.ready import make_ready
+        from ..native.ready import make_ready  # numba is imported by who needs it
         from ..native.smo import smo
 
         make_ready(self.K)
@@ -108,18 +107,10 @@ class DualSolver:
                 order = None
             state = self._prepare(dual, beta, u, jitter, order)
             self._leap(parts, dual, state)
-            rounding = ROUNDING * np.sqrt(self.magnitude) * float(self._roots @ np.abs(beta))
-            rounds, limit = 0, self.max_rounds or ROUNDS
-            while True:
-                b, violation, made, done, state.m = active_set(
-                    *parts, self._constant(dual.bias), state.jitter, beta, u, state.F, state.m, state.side, self._U,
-                    state.settled, max(tolerance, rounding), min(limit - rounds, SLICE if enough else limit),
-                )  # fmt: skip
-                rounds, total, state.settled = rounds + made, total + made, False
-                if enough is not None and not done and enough(beta):
-                    return Solution(beta, u, b, violation, False, total)
-                if done or rounds >= limit:
-                    break
+            b, violation, rounds, done = self._make_rounds(parts, dual, state, enough)
+            total += rounds
+            if done is None:
+                return Solution(beta, u, b, violation, False, total)
             seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
             if done and np.isfinite(beta).all() and (not dual.bias or abs(beta.sum()) <= seen):
                 self._left = (dual, state.F, state.jitter)
@@ -129,6 +120,25 @@ class DualSolver:
             u[:] = product(self.K, beta)
             jitter *= 1000  # K is less definite than it seemed: safer steps
         return Solution(beta, u, b, violation, False, total)
+
+    def _make_rounds(
+        self, parts: tuple[Any, ...], dual: Dual, state: _State, enough: Enough | None
+    ) -> tuple[float, float, int, bool | None]:
+        """The active-set method in slices: (bias, violation, rounds, whether it is done; None if they are enough)."""
+        from ..native.active_set import active_set
+
+        rounding = ROUNDING * np.sqrt(self.magnitude) * float(self._roots @ np.abs(state.beta))
+        rounds, limit, tolerance = 0, self.max_rounds or ROUNDS, max(self.tolerance_of(dual), rounding)
+        while True:
+            b, violation, made, done, state.m = active_set(
+                *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side,
+                self._U, state.settled, tolerance, min(limit - rounds, SLICE if enough else limit),
+            )  # fmt: skip
+            rounds, state.settled = rounds + made, False
+            if done or rounds >= limit:
+                return b, violation, rounds, done
+            if enough is not None and enough(state.beta):
+                return b, violation, rounds, None
 
     def tolerance_of(self, dual: Dual) -> float:
         """The violation at which a problem counts as solved, apart from rounding of ``K beta``.
