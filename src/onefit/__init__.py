@@ -2,19 +2,41 @@
 
 onefit chooses the kernel and the regularisation of kernel machines by exact cross-validation, from one
 factorisation per kernel. ``KernelSearchCV`` is a drop-in ``GridSearchCV``.
+
+Names are imported when they are first used, so that the command line answers ``--help`` without waiting for
+scikit-learn and numba.
 """
 
-from . import bounds, criteria, kernels
-from .estimators.calibration import calibrated
-from .estimators.comparison import Comparison, compare
-from .estimators.decision import cross_val_decision
-from .estimators.kernel_search import KernelSearchCV
-from .estimators.l2_svm import L2SVC
-from .estimators.ls_svm import LSSVC, LSSVR
-from .estimators.preparation import RetrainingWarning
-from .estimators.selection import GridEdgeWarning, one_standard_error
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import bounds, criteria, kernels
+    from .estimators.calibration import calibrated
+    from .estimators.comparison import Comparison, compare
+    from .estimators.decision import cross_val_decision
+    from .estimators.kernel_search import KernelSearchCV
+    from .estimators.l2_svm import L2SVC
+    from .estimators.ls_svm import LSSVC, LSSVR
+    from .estimators.preparation import RetrainingWarning
+    from .estimators.selection import GridEdgeWarning, one_standard_error
 
 __version__ = "0.1.0"
+
+_MODULES = ("bounds", "criteria", "kernels")
+_HOMES = {
+    "Comparison": "estimators.comparison",
+    "GridEdgeWarning": "estimators.selection",
+    "KernelSearchCV": "estimators.kernel_search",
+    "L2SVC": "estimators.l2_svm",
+    "LSSVC": "estimators.ls_svm",
+    "LSSVR": "estimators.ls_svm",
+    "RetrainingWarning": "estimators.preparation",
+    "calibrated": "estimators.calibration",
+    "compare": "estimators.comparison",
+    "cross_val_decision": "estimators.decision",
+    "one_standard_error": "estimators.selection",
+}
 
 __all__ = [
     "L2SVC",
@@ -32,3 +54,17 @@ __all__ = [
     "kernels",
     "one_standard_error",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

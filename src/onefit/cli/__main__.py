@@ -1,0 +1,5 @@
+"""``python -m onefit.cli``, the same as ``onefit``."""
+
+from . import main
+
+main()
