@@ -1,0 +1,8 @@
+"""Data: readers of common file formats, and benchmark sets by name."""
+
+from .loading import fetch, load
+from .reading import read
+from .registry import DataSet, info, names
+from .table import Table
+
+__all__ = ["DataSet", "Table", "fetch", "info", "load", "names", "read"]

@@ -1,0 +1,43 @@
+"""What every reader returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
+class Table:
+    """Rows and columns of a file, with its target set apart.
+
+    Attributes
+    ----------
+    X : array (n, d)
+        Doubles with NaN for missing values when every column is numeric; otherwise an object array with floats
+        (NaN if missing) in numeric columns and str (None if missing) in the columns of ``categorical``.
+    y : array (n,) or None
+        Doubles, integers for the class labels of a registered set, or str; None without a target.
+    feature_names : tuple of d str
+    target_names : tuple of str or None
+        The names of the classes, in sorted order (an ARFF file's: in its own order); None for a number to predict.
+    remarks : tuple of str
+        What a reader of the data should know, one sentence each.
+    categorical : tuple of int
+        The columns of X that hold text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = Table(np.eye(2), np.array([1.0, 2.0]), ("a", "b"))
+    >>> table.X.shape, table.target_names, table.remarks
+    ((2, 2), None, ())
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any] | None
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...] | None = None
+    remarks: tuple[str, ...] = ()
+    categorical: tuple[int, ...] = ()
