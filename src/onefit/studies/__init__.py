@@ -1,0 +1,1 @@
+"""The papers' tables and figures as frozen data, and the runner that measures them again."""

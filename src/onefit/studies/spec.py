@@ -1,0 +1,114 @@
+"""What a study is: a paper's table or figure as frozen data."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..criteria import Criterion
+
+MEAN_LOSS, SUM_OF_LOSSES = "mean", "sum"
+NO_SETTING = ""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to select, as a column of a table: a criterion, its folds, and the machine that it looks at.
+
+    ``setting`` is what distinguishes rows of one data set where it is not the penalty, such as the degree of a
+    criterion that a figure varies. ``machine`` is only given where a criterion is not defined for the machine
+    of the study: it then selects with this one.
+    """
+
+    name: str
+    criterion: Criterion
+    folds: int | None = None
+    machine: str | None = None
+    setting: str = NO_SETTING
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """A detail that the paper leaves open, what is done here, and why."""
+
+    detail: str
+    answer: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the numbers of one or several tables are obtained.
+
+    ``kind`` says what is measured in one cell (data set, split): "selection" (the test error of what each method
+    selects), "seconds" (what each method costs), "curve" (the criteria's own values over the kernels) or
+    "discrepancy" (of the series from exact out-of-fold values, by order). ``grids`` are the kernels, as scikit-learn's
+    parameter grids; ``penalties`` are nλ for a penalty on the mean loss and λ for one on the sum of losses, or λ itself
+    with ``penalty_times_rows``. Unless ``select_penalty``, each is a setting of its own.
+    """
+
+    name: str
+    machine: str
+    datasets: tuple[str, ...]
+    grids: tuple[dict[str, Any], ...]
+    penalties: tuple[float, ...]
+    methods: tuple[Method, ...]
+    splits: int
+    train_share: float
+    metric: str
+    kind: str = "selection"
+    select_penalty: bool = True
+    penalty_times_rows: bool = False
+    loss: str = MEAN_LOSS
+    scaling: str = "minmax"
+    rows: tuple[tuple[str, int], ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for all that can change the numbers of a cell: not the number of splits, nor explanations."""
+        plain = replace(self, splits=0, questions=(), datasets=())
+        return hashlib.sha256(repr(plain).encode()).hexdigest()[:16]
+
+    def row_limit(self, dataset: str) -> int | None:
+        """How many rows of a data set are used: None for all."""
+        return dict(self.rows).get(dataset)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper that a table can confirm or not: ``first`` against ``second``, data set by data set.
+
+    ``verb`` is "is not worse than" (no significant loss on any data set), "does not differ from" (no significant
+    difference on any), "is better than" (more significant wins than losses) or "is faster than" (its ratio of seconds
+    is above one on more than half of the data sets). ``setting`` limits it to one penalty.
+    """
+
+    text: str
+    first: str
+    verb: str
+    second: str
+    setting: str | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """One table or figure of a paper: its key, where its numbers come from and what is printed."""
+
+    key: str
+    paper: str
+    title: str
+    protocol: Protocol
+    unit: str
+    printed: str | None = None
+    claims: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_figure(self) -> bool:
+        return ":fig" in self.key
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.protocol.metric == "accuracy"
