@@ -18,7 +18,7 @@ class Method:
 
     ``setting`` is what distinguishes rows of one data set where it is not the penalty, such as the degree of a
     criterion that a figure varies. ``machine`` is only given where a criterion is not defined for the machine
-    of the study: it then selects with this one.
+    of the study: it then selects with this one. ``retrain`` is for timing: every fold of every candidate is trained.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Method:
     folds: int | None = None
     machine: str | None = None
     setting: str = NO_SETTING
+    retrain: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Protocol:
     selects), "seconds" (what each method costs), "curve" (the criteria's own values over the kernels) or
     "discrepancy" (of the series from exact out-of-fold values, by order). ``grids`` are the kernels, as scikit-learn's
     parameter grids; ``penalties`` are nλ for a penalty on the mean loss and λ for one on the sum of losses, or λ itself
-    with ``penalty_times_rows``. Unless ``select_penalty``, each is a setting of its own.
+    with ``penalty_times_rows``. Unless ``select_penalty``, each is a setting of its own. ``sources`` are the data sets'
+    names in the registry, ``rows`` how many of them are used, where that is not all.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Protocol:
     penalty_times_rows: bool = False
     loss: str = MEAN_LOSS
     scaling: str = "minmax"
+    sources: tuple[tuple[str, str], ...] = ()
     rows: tuple[tuple[str, int], ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
 
@@ -70,6 +73,10 @@ class Protocol:
         """A name for all that can change the numbers of a cell: not the number of splits, nor explanations."""
         plain = replace(self, splits=0, questions=(), datasets=())
         return hashlib.sha256(repr(plain).encode()).hexdigest()[:16]
+
+    def source(self, dataset: str) -> str:
+        """The name of a data set in the registry."""
+        return dict(self.sources).get(dataset, dataset)
 
     def row_limit(self, dataset: str) -> int | None:
         """How many rows of a data set are used: None for all."""

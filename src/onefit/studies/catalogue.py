@@ -1,0 +1,34 @@
+"""All studies by key, and the numbers that the papers print."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from importlib.resources import files
+
+from . import bif, ks, sm, sps
+from .outcome import Cell, Printed
+from .spec import Study
+
+STUDIES: dict[str, Study] = {study.key: study for paper in (bif, ks, sps, sm) for study in paper.STUDIES}
+
+
+def study_of(key: str) -> Study:
+    """A study by its key, such as "bif:1"; a ValueError with the nearest keys if there is none."""
+    if key not in STUDIES:
+        near = difflib.get_close_matches(key, STUDIES, n=3, cutoff=0.3) or list(STUDIES)
+        raise ValueError(f"There is no study {key!r}; did you mean {', '.join(near)}? `onefit reproduce --list` has all.")
+    return STUDIES[key]
+
+
+def printed_numbers(study: Study) -> dict[Cell, Printed]:
+    """What the paper prints for each (data set, setting, method); empty for figures without numbers."""
+    if study.printed is None:
+        return {}
+    text = files(__package__).joinpath("printed", study.printed).read_text(encoding="utf-8")
+    return {
+        (row["dataset"], row["setting"], row["method"]): Printed(
+            float(row["mean"]), float(row["std"]) if row["std"] else None
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
