@@ -192,7 +192,8 @@ def test_ranks_and_friedman_by_counting(seed):
     losses = rng.integers(0, 5, (9, 4)).astype(float)
     found = ranking(losses)
     counted = [
-        np.mean([1 + sum(row < row[j]) + (sum(row == row[j]) - 1) / 2 for row in losses]) for j in range(losses.shape[1])
+        np.mean([1 + sum(row < row[j]) + (sum(row == row[j]) - 1) / 2 for row in losses])
+        for j in range(losses.shape[1])
     ]
     assert found.ranks == pytest.approx(counted)
     oracle = stats.friedmanchisquare(*losses.T)

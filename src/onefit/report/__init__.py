@@ -1,0 +1,1 @@
+"""Reports: what searches and studies have found, as pages and files."""

@@ -1,0 +1,102 @@
+"""Pages from templates."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
+from .figures import Picture
+from .numbers import duration, equation, fixed, probability
+from .view import StudyView
+
+STATUS_CLASSES = {HOLDS: "holds", MIXED: "mixed", FAILS: "fails", UNTESTED: "untested"}
+TEMPLATES = Path(__file__).parent / "templates"
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "–": "--", "∞": r"$\infty$",
+    "λ": r"$\lambda$", "σ": r"$\sigma$", "η": r"$\eta$", "τ": r"$\tau$", "ε": r"$\varepsilon$", "δ": r"$\delta$",
+    "<": r"\textless{}", ">": r"\textgreater{}", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$", "×": r"$\times$",
+    "²": "$^2$", "∈": r"$\in$", "…": r"\ldots{}",
+}  # fmt: skip
+
+
+def latex(text: object) -> str:
+    """Text that LaTeX prints as it is.
+
+    >>> latex("german_numer & 5 %")
+    'german\\\\_numer \\\\& 5 \\\\%'
+    """
+    return "".join(LATEX.get(character, character) for character in str(text))
+
+
+def latex_number(text: str) -> str:
+    """A number or a pair of them, with powers of ten as such.
+
+    >>> latex_number("1.81e-05 ± 6.8e-06")
+    '$1.81 \\\\cdot 10^{-5} \\\\pm 6.8 \\\\cdot 10^{-6}$'
+    """
+    if not re.search(r"\d", text):
+        return latex(text)
+    body = re.sub(r"e([+-])0*(\d+)", lambda found: rf" \cdot 10^{{{found[1].strip('+')}{found[2]}}}", text)
+    return "$" + body.replace("±", r"\pm").replace("−", "-") + "$"
+
+
+def markdown(text: object) -> str:
+    """Text for a cell or a line of Markdown: nothing in it starts a column, a tag or emphasis.
+
+    >>> markdown("a|b_c <d>")
+    'a\\\\|b\\\\_c &lt;d&gt;'
+    """
+    flat = " ".join(str(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\|*_`\[\]])", r"\\\1", flat)
+
+
+def data_address(svg: str) -> str:
+    """A figure as an address that loads nothing."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+@cache
+def _environment(escaping: bool) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=escaping,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {
+        "latex": latex, "latex_number": latex_number, "markdown": markdown, "data_address": data_address,
+        "probability": probability, "equation": equation, "fixed": fixed, "duration": duration,
+        "status_class": STATUS_CLASSES.__getitem__, "zip": zip,
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+    }  # fmt: skip
+    return environment
+
+
+def render(template: str, **context: Any) -> str:
+    """Fill a template; texts are escaped in HTML, and by filters elsewhere."""
+    return _environment(".html" in template).get_template(template).render(**context)
+
+
+def markdown_page(shown: StudyView, drawn: Sequence[Picture]) -> str:
+    """The study as Markdown; figures are files beside it."""
+    return render("study.md.j2", shown=shown, drawn=drawn)
+
+
+def html_page(shown: StudyView, drawn: Sequence[Picture]) -> str:
+    """The study as one HTML file that loads nothing."""
+    return render("study.html.j2", shown=shown, drawn=drawn)
+
+
+def latex_table(shown: StudyView) -> str:
+    """The tables of a study for a document with the packages booktabs and longtable."""
+    return render("study.tex.j2", shown=shown)

@@ -1,0 +1,56 @@
+"""One page about all studies: what was run, and which claims hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
+from ...studies.outcome import Outcome
+from .files import write_files
+from .pages import render
+from .view import StudyView, view
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    """A study in one line of the summary."""
+
+    shown: StudyView
+    seconds: float
+    compared: int
+    counts: Counter[str]
+
+
+def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> list[Path]:
+    """Write ``index.html`` and ``README.md``: every study, its splits, machine time, claims and distant cells."""
+    lines = [_line(outcome) for outcome in outcomes]
+    context = {
+        "lines": lines,
+        "statuses": (HOLDS, MIXED, FAILS, UNTESTED),
+        "totals": sum((line.counts for line in lines), Counter()),
+        "far": sum(len(line.shown.far) for line in lines),
+        "compared": sum(line.compared for line in lines),
+        "seconds": machine_seconds([line.shown.outcome for line in lines]),
+    }
+    contents = {"index.html": render("summary.html.j2", **context), "README.md": render("summary.md.j2", **context)}
+    return write_files(Path(folder), contents)
+
+
+def _line(outcome: Outcome) -> StudyLine:
+    shown = view(outcome)
+    counts = Counter(item.verdict.status for item in shown.verdicts)
+    compared = sum(cell.difference is not None for cell in shown.cells) if not shown.ratios else 0
+    return StudyLine(shown, sum(outcome.seconds.values()), compared, counts)
+
+
+def machine_seconds(outcomes: Sequence[Outcome]) -> float:
+    """CPU seconds of all studies; splits that studies of one protocol share count once."""
+    spent = {}
+    for outcome in outcomes:
+        for (dataset, split), seconds in outcome.seconds.items():
+            spent[outcome.study.protocol.fingerprint, dataset, split] = seconds
+    return sum(spent.values())

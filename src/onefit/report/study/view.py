@@ -1,0 +1,258 @@
+"""What the pages of a study show, computed once and put into words; the templates only arrange it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from ...studies.comparisons import CellSummary, SettingSummary, Verdict, judge, summarise, summarise_setting
+from ...studies.outcome import Outcome
+from ...studies.ratios import Ratio, compared, geometric_mean, ratios
+from ...studies.spec import Study
+from .numbers import MISSING, RowFormat, ratio, signed
+
+SETTING_NAMES = {
+    "ks:2": "nλ", "ks:3": "nλ", "sps:1": "λ", "sps:fig1": "λ",
+    "bif:fig1": "σ", "bif:fig2": "r", "ks:fig2": "η", "sm:fig1": "r",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CellView:
+    """A cell in words: ours, the printed number, their difference in standard errors, and the mark of ours."""
+
+    ours: str = MISSING
+    printed: str = ""
+    difference: str = ""
+    mark: str = ""
+    is_far: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A data set: how many splits are finished and a cell for each column."""
+
+    label: str
+    splits: str
+    cells: tuple[CellView, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: its columns, and rows grouped by setting."""
+
+    title: str
+    columns: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[Row, ...]], ...]
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(rows) for _, rows in self.groups)
+
+
+@dataclass(frozen=True)
+class VerdictView:
+    """A claim, whether it holds, and by how much."""
+
+    verdict: Verdict
+    amount: str
+    wins: str
+    losses: str
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """Everything that is said about a study."""
+
+    outcome: Outcome
+    stem: str
+    cells: tuple[CellSummary, ...]
+    grids: tuple[Grid, ...]
+    verdicts: tuple[VerdictView, ...]
+    statistics: tuple[tuple[str, SettingSummary], ...]
+    ratios: tuple[Ratio, ...]
+    far: tuple[tuple[str, CellView, CellSummary], ...]
+    progress: str
+    rest: str | None
+    unusable: int
+
+    @property
+    def study(self) -> Study:
+        return self.outcome.study
+
+
+def is_timing(study: Study) -> bool:
+    """Whether the numbers of a study are seconds, which differ from run to run."""
+    return study.protocol.kind == "seconds" or study.unit == "seconds"
+
+
+def file_stem(study: Study) -> str:
+    """The beginning of the names of a study's files; those with times in them say so.
+
+    Files without "seconds" in their names have the same bytes whenever the same splits are finished.
+    """
+    return study.key.replace(":", "-") + ("-seconds" if is_timing(study) else "")
+
+
+def view(outcome: Outcome) -> StudyView:
+    """Compute and word everything that the pages of a study show."""
+    study, cells = outcome.study, summarise(outcome)
+    measured = ratios(outcome) if is_timing(study) else ()
+    grid = number_grid(outcome, cells)
+    tested = not study.is_figure and study.protocol.kind == "selection"
+    return StudyView(
+        outcome=outcome,
+        stem=file_stem(study),
+        cells=cells,
+        grids=(ratio_grid(outcome, measured), grid) if measured else (grid,),
+        verdicts=tuple(_verdict_view(judge(outcome, claim), study) for claim in study.claims),
+        statistics=tuple((setting_label(study, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
+        ratios=measured,
+        far=() if is_timing(study) else tuple(_far_cells(study, cells)),
+        progress=progress(outcome),
+        rest=command_for_the_rest(outcome),
+        unusable=sum(not np.isfinite(v) for values in outcome.scores.values() for v in values.values()),
+    )
+
+
+def setting_label(study: Study, setting: str) -> str:
+    """A setting with its name, as in nλ = 0.1; empty where a study has none."""
+    name = SETTING_NAMES.get(study.key)
+    return f"{name} = {setting}" if name and setting and "=" not in setting else setting
+
+
+def number_grid(outcome: Outcome, cells: Iterable[CellSummary]) -> Grid:
+    """Our numbers with the printed ones, methods as columns."""
+    study, by_row = outcome.study, {}
+    for cell in cells:
+        by_row.setdefault((cell.setting, cell.dataset), {})[cell.method] = cell
+    groups = []
+    for setting in outcome.settings:
+        rows = [
+            _number_row(dataset, by_row[setting, dataset], outcome)
+            for dataset in outcome.datasets
+            if (setting, dataset) in by_row
+        ]
+        if rows:
+            groups.append((setting_label(study, setting), tuple(rows)))
+    return Grid(f"{study.unit}, mean ± standard deviation", outcome.methods, tuple(groups))
+
+
+def _number_row(dataset: str, found: dict[str, CellSummary], outcome: Outcome) -> Row:
+    printed = [cell.printed.mean for cell in found.values() if cell.printed]
+    style = RowFormat([*(cell.mean for cell in found.values()), *printed])
+    cells = tuple(_cell_view(found[m], style) if m in found else CellView() for m in outcome.methods)
+    return Row(dataset, splits_text(cell.splits for cell in found.values()), cells)
+
+
+def splits_text(numbers: Iterable[int]) -> str:
+    """How many splits the cells of a row have: one number, or the range.
+
+    >>> splits_text([10, 10]), splits_text([3, 10])
+    ('10', '3–10')
+    """
+    found = sorted(set(numbers))
+    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+
+
+def _cell_view(cell: CellSummary, style: RowFormat) -> CellView:
+    printed = style.pair(cell.printed.mean, cell.printed.std) if cell.printed else ""
+    return CellView(style.pair(cell.mean, cell.std), printed, signed(cell.difference), cell.mark, cell.is_far)
+
+
+def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
+    """How many times slower retraining is than each other method, ours with the paper's; geometric means last."""
+    pairs, by_row = compared(outcome.methods), {}
+    for found in measured:
+        by_row.setdefault((found.setting, found.dataset), {})[found.slow, found.fast] = found
+    groups = []
+    for setting in outcome.settings:
+        rows = [
+            _ratio_row(dataset, [by_row[setting, dataset].get(pair) for pair in pairs])
+            for dataset in outcome.datasets
+            if (setting, dataset) in by_row
+        ]
+        of_setting = [found for found in measured if found.setting == setting]
+        rows.append(Row("geometric mean", "", tuple(_mean_ratio(of_setting, *pair) for pair in pairs)))
+        groups.append((setting_label(outcome.study, setting), tuple(rows)))
+    columns = tuple(f"{slow} / {fast}" for slow, fast in pairs)
+    return Grid("ratios of CPU seconds", columns, tuple(groups))
+
+
+def _ratio_row(dataset: str, found: Sequence[Ratio | None]) -> Row:
+    cells = tuple(_ratio_cell(r.ours, r.printed) if r else CellView() for r in found)
+    return Row(dataset, splits_text(r.splits for r in found if r), cells)
+
+
+def _ratio_cell(ours: float | None, printed: float | None) -> CellView:
+    return CellView(ratio(ours), "" if printed is None else ratio(printed))
+
+
+def _mean_ratio(measured: Sequence[Ratio], slow: str, fast: str) -> CellView:
+    chosen = [r for r in measured if (r.slow, r.fast) == (slow, fast)]
+    ours, printed = ([getattr(r, name) for r in chosen] for name in ("ours", "printed"))
+    return _ratio_cell(*(geometric_mean([v for v in values if v is not None]) for values in (ours, printed)))
+
+
+def _far_cells(study: Study, cells: Iterable[CellSummary]) -> Iterable[tuple[str, CellView, CellSummary]]:
+    for cell in cells:
+        if cell.is_far and cell.printed:
+            label = ", ".join(filter(None, (cell.dataset, setting_label(study, cell.setting), cell.method)))
+            yield label, _cell_view(cell, RowFormat([cell.mean, cell.printed.mean])), cell
+
+
+def _verdict_view(verdict: Verdict, study: Study) -> VerdictView:
+    wins, losses = (", ".join(e.label for e in rows) for rows in (verdict.wins, verdict.losses))
+    return VerdictView(verdict, amount_text(verdict, study), wins, losses)
+
+
+def amount_text(verdict: Verdict, study: Study) -> str:
+    """By how much the first method of a claim is ahead: the median over the rows, and the extremes."""
+    if not verdict.encounters:
+        return "no numbers yet"
+    if verdict.claim.verb == "is faster than":
+        values = [e.ratio for e in verdict.encounters]
+        return f"{ratio(median(values))} times as fast (median; {ratio(min(values))} to {ratio(max(values))})"
+    in_points = "%" in study.unit or "percent" in study.unit
+    values = [e.advantage if in_points else 100 * e.relative for e in verdict.encounters]
+    unit = "points" if in_points else "%"
+    ends = [f"{signed(v, 2)} on {e.label}" for v, e in (_extreme(min, values, verdict), _extreme(max, values, verdict))]
+    return f"median advantage {signed(median(values), 2)} {unit} ({ends[0]}; {ends[1]})"
+
+
+def _extreme(choose, values, verdict):
+    place = values.index(choose(values))
+    return values[place], verdict.encounters[place]
+
+
+def progress(outcome: Outcome) -> str:
+    """How many splits are finished, in words."""
+    total, by_number = outcome.study.protocol.splits, {}
+    for dataset in outcome.datasets:
+        by_number.setdefault(outcome.n_splits(dataset), []).append(dataset)
+    if not by_number:
+        return "no data sets"
+    if len(by_number) == 1:
+        return f"{next(iter(by_number))} of {total} splits on {_count(len(outcome.datasets))}"
+    usual = max(by_number, key=lambda n: (len(by_number[n]), n))
+    parts = [f"{usual} of {total} splits on {_count(len(by_number[usual]))}"]
+    parts += [f"{n} on {', '.join(names)}" for n, names in sorted(by_number.items(), reverse=True) if n != usual]
+    return "; ".join(parts)
+
+
+def _count(datasets: int) -> str:
+    return "1 data set" if datasets == 1 else f"{datasets} data sets"
+
+
+def command_for_the_rest(outcome: Outcome) -> str | None:
+    """What to type for the splits that are not finished; None when all are."""
+    protocol = outcome.study.protocol
+    names = protocol.datasets or outcome.datasets
+    short = [name for name in names if outcome.n_splits(name) < protocol.splits]
+    if not short:
+        return None
+    command = f"onefit reproduce {outcome.study.key} --resume --splits {protocol.splits}"
+    return command if len(short) == len(names) else f"{command} --datasets {' '.join(short)}"
