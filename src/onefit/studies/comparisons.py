@@ -151,7 +151,8 @@ def _summary(outcome: Outcome, cell: Cell, mark: str) -> CellSummary:
     mean = float(values.mean()) if len(values) else None
     std = float(values.std(ddof=1)) if len(values) > 1 else None
     printed, difference = outcome.printed.get(cell), None
-    if printed is not None and mean is not None:
+    comparable = outcome.study.protocol.kind != "seconds"  # theirs were measured on another machine
+    if printed is not None and mean is not None and comparable:
         paper_splits = outcome.study.protocol.splits
         difference = in_standard_errors(mean, std, len(values), printed.mean, printed.std, paper_splits)
     return CellSummary(*cell, len(values), mean, std, printed, difference, mark)

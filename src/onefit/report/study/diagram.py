@@ -17,12 +17,10 @@ def draw_diagram(panel: Any, methods: Sequence[str], ranking: Ranking, ink: str)
 
     ranks = pd.Series(ranking.ranks, index=list(methods))
     gaps = np.abs(np.subtract.outer(ranking.ranks, ranking.ranks))
-    p_values = pd.DataFrame(
-        np.where(gaps > ranking.critical_difference, 0.0, 1.0), index=ranks.index, columns=ranks.index
-    )
+    as_p_values = np.where(gaps > ranking.critical_difference, 0.0, 1.0)  # it asks only which are below the level
     drawn = critical_difference_diagram(
         ranks,
-        p_values,
+        pd.DataFrame(as_p_values, index=ranks.index, columns=ranks.index),
         ax=panel,
         label_fmt_left="{label}  {rank:.2f}",
         label_fmt_right="{rank:.2f}  {label}",
@@ -31,6 +29,7 @@ def draw_diagram(panel: Any, methods: Sequence[str], ranking: Ranking, ink: str)
         marker_props={"color": ink, "s": 12},
         crossbar_props={"color": "#0a7d4f", "linewidth": 3.5},
     )
+    panel.spines["top"].set_visible(True)
     for (bar,) in drawn["crossbars"]:  # sets of names have no fixed order, their ends do
         bar.set_data([min(bar.get_xdata()), max(bar.get_xdata())], [bar.get_ydata()[0]] * 2)
     _draw_critical_difference(panel, ranking, len(methods), ink)

@@ -49,9 +49,8 @@ def pictures(shown: StudyView) -> tuple[Picture, ...]:
         caption = "The highest mean of each criterion over all settings; diamonds: the highest that the paper prints."
         return (Picture("", _svg(shown.stem, lambda: _bars(outcome)), caption),)
     if shown.study.is_figure:
-        caption = (
-            f"{shown.study.unit} by {SETTING_NAMES.get(shown.study.key, 'setting')}, with bands of one standard error."
-        )
+        by = SETTING_NAMES.get(shown.study.key, "setting")
+        caption = f"{shown.study.unit} by {by}; bands are one standard error wide on each side."
         return (Picture("", _svg(shown.stem, lambda: _curves(outcome)), caption),)
     ranked = [(label, s) for label, s in shown.statistics if not np.isnan(s.ranking.critical_difference)]
     if not ranked:
@@ -158,8 +157,8 @@ def _scale(panel: Any, outcome: Outcome, places: np.ndarray) -> None:
     elif np.all(places == np.round(places)) and len(places) <= 12:
         panel.set_xticks(places)
     drawn = np.concatenate([line.get_ydata() for line in panel.lines] or [np.zeros(0)])
-    drawn = drawn[np.isfinite(drawn)]
-    if outcome.study.protocol.kind == "discrepancy" and len(drawn) and drawn.max() > 0:
+    drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
+    if outcome.study.protocol.kind == "discrepancy" and len(drawn) and drawn.max() > 10 * drawn.min():
         panel.set_yscale("log", nonpositive="mask")
 
 

@@ -126,7 +126,8 @@ def setting_label(study: Study, setting: str) -> str:
 
 def number_grid(outcome: Outcome, cells: Iterable[CellSummary]) -> Grid:
     """Our numbers with the printed ones, methods as columns."""
-    study, by_row = outcome.study, {}
+    study = outcome.study
+    by_row: dict[tuple[str, str], dict[str, CellSummary]] = {}
     for cell in cells:
         by_row.setdefault((cell.setting, cell.dataset), {})[cell.method] = cell
     groups = []
@@ -165,7 +166,8 @@ def _cell_view(cell: CellSummary, style: RowFormat) -> CellView:
 
 def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
     """How many times slower retraining is than each other method, ours with the paper's; geometric means last."""
-    pairs, by_row = compared(outcome.methods), {}
+    pairs = compared(outcome.methods)
+    by_row: dict[tuple[str, str], dict[tuple[str, str], Ratio]] = {}
     for found in measured:
         by_row.setdefault((found.setting, found.dataset), {})[found.slow, found.fast] = found
     groups = []
@@ -230,7 +232,8 @@ def _extreme(choose, values, verdict):
 
 def progress(outcome: Outcome) -> str:
     """How many splits are finished, in words."""
-    total, by_number = outcome.study.protocol.splits, {}
+    total = outcome.study.protocol.splits
+    by_number: dict[int, list[str]] = {}
     for dataset in outcome.datasets:
         by_number.setdefault(outcome.n_splits(dataset), []).append(dataset)
     if not by_number:
