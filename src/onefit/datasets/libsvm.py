@@ -77,6 +77,8 @@ def _dense(path: Path, sparse: csr_array, *, first: int, n_features: int | None)
     columns = present if n_features is None else n_features
     if columns < present:
         raise fault(path, f"holds {present} features, more than n_features={n_features}.")
+    if columns == 0:
+        raise fault(path, "holds labels but no feature.")
     rows = sparse.shape[0]
     if 8.0 * rows * columns > parse_budget(None):
         raise fault(

@@ -21,7 +21,7 @@ class Table:
         Doubles, integers for the class labels of a registered set, or str; None without a target.
     feature_names : tuple of d str
     target_names : tuple of str or None
-        The names of the classes, in sorted order (an ARFF file's: in its own order); None for a number to predict.
+        The classes that occur, in sorted order; None for a target of numbers.
     remarks : tuple of str
         What a reader of the data should know, one sentence each.
     categorical : tuple of int

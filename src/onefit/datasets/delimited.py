@@ -1,0 +1,166 @@
+"""Reader of CSV and TSV: fields between commas, semicolons or tabs, quoted where need be, with a header."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import Column, Target, assemble, text_column, unique_names
+from .files import decode, existing_file, fault, read_bytes
+from .table import Table
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
+"""What stands for a missing value, in lower case."""
+
+_DELIMITERS = "\t;,"
+_SNIFFED_LINES = 20
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_MOSTLY = 0.9  # a text among so many numbers is an error, if they are measurements
+_FEW_DISTINCT = 20  # up to so many distinct numbers may be names of categories
+
+
+def read_delimited(path: str | Path, *, target: Target = None) -> Table:
+    """A table from delimited text, which may be compressed (gzip, bzip2).
+
+    Columns of numbers become doubles, all others text. Empty fields, ``?``, ``NA``, ``N/A``, ``nan`` and ``null``
+    are missing values. A first line of data instead of a header is recognised, and named in a remark.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "prices.csv")
+    >>> _ = path.write_text("area,town,price\\n50,Bonn,100\\n,Trier,90\\n")
+    >>> table = read_delimited(path)
+    >>> table.X
+    array([[50.0, 'Bonn'],
+           [nan, 'Trier']], dtype=object)
+    >>> table.y, table.categorical
+    (array([100.,  90.]), (1,))
+    >>> table.remarks
+    ("target: the last column 'price'", "1 missing value in column 'area'")
+    """
+    path = existing_file(path)
+    text = decode(path, read_bytes(path))
+    delimiter = _delimiter(text)
+    rows, lines = _records(path, text, delimiter)
+    remarks: list[str] = []
+    if _is_header(rows[0], rows[1:]):
+        names, remarks = unique_names(rows[0])
+        rows, lines = rows[1:], lines[1:]
+        if not rows:
+            raise fault(path, "holds a header but no data.")
+    else:
+        names = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
+        remarks.append("the file has no header: its first line is data, and columns are named by position")
+    columns = []
+    for name, cells in zip(names, zip(*rows)):
+        column, remark = _column(path, name, cells, lines)
+        columns.append(column)
+        remarks += remark
+    return assemble(path, columns, target=target, lines=lines, remarks=remarks)
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that cuts the first lines into equally many fields; otherwise the most frequent of the first."""
+    head = text.splitlines()[:_SNIFFED_LINES]
+    for delimiter in _DELIMITERS:
+        try:
+            widths = {len(row) for row in csv.reader(head, delimiter=delimiter) if row}
+        except csv.Error:
+            continue
+        if len(widths) == 1 and widths.pop() > 1:
+            return delimiter
+    unquoted = re.sub('"[^"]*"', "", head[0] if head else "")
+    return max(reversed(_DELIMITERS), key=unquoted.count)
+
+
+def _records(path: Path, text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """The fields of every line that has some, and the numbers of these lines."""
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = [cell.strip() for cell in next(reader)]
+        except StopIteration:
+            break
+        except csv.Error as error:
+            raise fault(path, f"a quoted field that begins here is not well formed ({error}).", line) from error
+        if not row or row == [""]:
+            continue
+        if rows and len(row) != len(rows[0]):
+            raise fault(path, f"{len(row)} fields, where line {lines[0]} has {len(rows[0])}.", line)
+        rows.append(row)
+        lines.append(line)
+    if not rows:
+        raise fault(path, "holds no line with text.")
+    return rows, lines
+
+
+def _is_header(first: list[str], body: list[list[str]]) -> bool:
+    """Whether the first line names the columns.
+
+    It does not if all its fields are numbers, nor if one of its texts is met again in the same column; unless the
+    other values of some column are numbers under a text.
+    """
+    texts = [position for position, cell in enumerate(first) if not _is_number(cell) and not _is_missing(cell)]
+    if not texts:
+        return not any(map(_is_number, first))
+    for position in texts:
+        present = [row[position] for row in body if not _is_missing(row[position])]
+        if present and sum(map(_is_number, present)) > len(present) / 2:
+            return True
+    return not any(row[position] == first[position] for position in texts for row in body)
+
+
+def _column(path: Path, name: str, cells: Sequence[str], lines: Sequence[int]) -> tuple[Column, list[str]]:
+    """The column of numbers or of text, and what to say about it."""
+    missing = {cell for cell in set(cells) if _is_missing(cell)}
+    numbers = _numbers(cells, missing)
+    if numbers is not None:
+        return Column(name, numbers), []
+    remark = _mixed(path, name, cells, lines, missing)
+    return text_column(name, [None if cell in missing else cell for cell in cells]), remark
+
+
+def _numbers(cells: Sequence[str], missing: set[str]) -> NDArray[np.float64] | None:
+    """Doubles, or None if a cell is not a number."""
+    if any("_" in cell for cell in cells):  # Python reads 1_0 as 10
+        return None
+    try:
+        return np.array(["nan" if cell in missing else cell for cell in cells], dtype=float)
+    except ValueError:
+        return None
+
+
+def _mixed(path: Path, name: str, cells: Sequence[str], lines: Sequence[int], missing: set[str]) -> list[str]:
+    """An error or a remark about a column of text that looks as if it were meant to hold numbers."""
+    present = [(cell, line) for cell, line in zip(cells, lines) if cell not in missing]
+    numbers = [cell for cell, _ in present if _is_number(cell)]
+    texts = [(cell, line) for cell, line in present if not _is_number(cell)]
+    cell, line = texts[0]
+    if all(_DECIMAL_COMMA.fullmatch(text) for text, _ in texts):
+        raise fault(path, f"column {name!r}: {cell!r} has a decimal comma; write numbers with decimal points.", line)
+    distinct = len(set(numbers))
+    if len(numbers) >= _MOSTLY * len(present) and distinct > min(_FEW_DISTINCT, len(numbers) / 2):
+        message = f"column {name!r} holds numbers but for {cell!r}; a missing value is an empty field, ? or NA."
+        raise fault(path, message, line)
+    if len(numbers) >= len(present) / 2:
+        return [f"column {name!r} is text because of {cell!r} in line {line}, though most of its values are numbers"]
+    return []
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in MISSING
