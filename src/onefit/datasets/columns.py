@@ -73,8 +73,10 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return given, remarks
 
 
-def assemble(path: Path, columns: list[Column], *, target: Target, lines: Sequence[int], remarks: list[str]) -> Table:
-    """The table of these columns. ``lines`` are the line numbers of the rows, for errors."""
+def assemble(
+    path: Path, columns: list[Column], *, target: Target, lines: Sequence[int] | None, remarks: list[str]
+) -> Table:
+    """The table of these columns. ``lines`` are the line numbers of the rows, in files that have lines."""
     position = _position(path, [column.name for column in columns], target)
     features = [column for index, column in enumerate(columns) if index != position]
     if not features:
@@ -87,15 +89,17 @@ def assemble(path: Path, columns: list[Column], *, target: Target, lines: Sequen
         remarks.append(f"target: {which} {chosen.name!r}")
         if chosen.missing.any():
             row = int(np.argmax(chosen.missing))
-            message = f"{which} {chosen.name!r} is the target but has no value here; leave the row out or name another."
-            raise fault(path, message, lines[row])
+            message = (
+                f"{which} {chosen.name!r} is the target but row {row + 1} has no value; leave it out or name another."
+            )
+            raise fault(path, message, None if lines is None else lines[row])
         y = chosen.values.astype(str) if chosen.nominal else chosen.values
         classes = tuple(np.unique(y).tolist()) if chosen.nominal else None
     for column in features:
         if missing := int(column.missing.sum()):
             remarks.append(f"{missing} missing value{'s' if missing > 1 else ''} in column {column.name!r}")
     categorical = tuple(index for index, column in enumerate(features) if column.nominal)
-    X = np.empty((len(lines), len(features)), dtype=object if categorical else float)
+    X = np.empty((len(features[0].values), len(features)), dtype=object if categorical else float)
     for index, column in enumerate(features):
         X[:, index] = column.values
     return Table(X, y, tuple(column.name for column in features), classes, tuple(remarks), categorical)

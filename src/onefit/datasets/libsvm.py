@@ -84,9 +84,7 @@ def _dense(path: Path, sparse: csr_array, *, first: int, n_features: int | None)
         raise fault(
             path, f"{rows:,} rows of {columns:,} features do not fit in memory as a dense array; select features first."
         )
-    X = np.zeros((rows, columns))
-    X[:, :present] = sparse[:, first:].toarray()
-    return X
+    return csr_array((sparse.data, sparse.indices - first, sparse.indptr), shape=(rows, columns)).toarray()
 
 
 def _read_line_by_line(path: Path, contents: bytes) -> tuple[csr_array, NDArray[np.float64]]:

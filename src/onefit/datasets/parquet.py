@@ -53,7 +53,7 @@ def read_parquet(path: str | Path, *, target: Target = None) -> Table:
             columns.append(_column(path, name, values))
     if not columns:
         raise fault(path, "holds no columns.")
-    return assemble(path, columns, target=target, lines=range(1, contents.num_rows + 1), remarks=remarks)
+    return assemble(path, columns, target=target, lines=None, remarks=remarks)
 
 
 def _column(path: Path, name: str, values: Any) -> Column:
@@ -64,17 +64,11 @@ def _column(path: Path, name: str, values: Any) -> Column:
     if types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     kind = values.type
-    if types.is_boolean(kind) or types.is_null(kind):
-        values = values.cast(arrow.int8())
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    if any(is_text(kind) for is_text in (types.is_string, types.is_large_string, types.is_string_view)):
         return text_column(name, values.to_pylist())
-    if (
-        types.is_boolean(kind)
-        or types.is_null(kind)
-        or types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-    ):
-        doubles = values.cast(arrow.float64(), safe=False)  # integers beyond 2^53 are rounded
-        return Column(name, np.asarray(doubles.fill_null(np.nan), float))
-    raise fault(path, f"column {name!r} is of type {kind}, which is not read; turn it into numbers or text first.")
+    if types.is_boolean(kind) or types.is_null(kind):
+        values = values.cast(arrow.int8())  # there is no direct way to doubles
+    elif not any(is_number(kind) for is_number in (types.is_integer, types.is_floating, types.is_decimal)):
+        raise fault(path, f"column {name!r} is of type {kind}, which is not read; turn it into numbers or text first.")
+    doubles = values.cast(arrow.float64(), safe=False)  # integers beyond 2^53 are rounded
+    return Column(name, np.asarray(doubles.fill_null(np.nan), float))
