@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onefit.datasets.delimited import read_delimited
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(
         st.tuples(st.floats(allow_infinity=False), st.integers(-9, 9), st.floats(-1, 1)), min_size=1, max_size=9
@@ -35,7 +35,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(st.tuples(TEXTS, st.floats(-1e3, 1e3)), min_size=1, max_size=9), end=st.sampled_from(["\n", "\r\n"])
 )

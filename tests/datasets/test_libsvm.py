@@ -32,7 +32,7 @@ def naive(text, features):
 VALUES = st.integers(-(10**6), 10**6).map(lambda numerator: numerator / 1024)  # exact in the 16 digits that are written
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(rows=st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=8), label=VALUES)
 def test_round_trip(tmp_path_factory, rows, label):
     X = np.array(rows)

@@ -19,7 +19,8 @@ MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """What stands for a missing value, in lower case."""
 
 _DELIMITERS = "\t;,"
-_SNIFFED_LINES = 20
+_SNIFFED_LINES = 20  # to find the delimiter
+_LOOKED_AT = 1000  # lines, to tell a header from data
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _MOSTLY = 0.9  # a text among so many numbers is an error, if they are measurements
@@ -51,8 +52,8 @@ def read_delimited(path: str | Path, *, target: Target = None) -> Table:
     delimiter = _delimiter(text)
     rows, lines = _records(path, text, delimiter)
     remarks: list[str] = []
-    if _is_header(rows[0], rows[1:]):
-        names, remarks = unique_names(rows[0])
+    if _is_header(rows[0], rows[1:_LOOKED_AT]):
+        names, remarks = unique_names([cell.strip() for cell in rows[0]])
         rows, lines = rows[1:], lines[1:]
         if not rows:
             raise fault(path, "holds a header but no data.")
@@ -89,12 +90,12 @@ def _records(path: Path, text: str, delimiter: str) -> tuple[list[list[str]], li
     while True:
         line = reader.line_num + 1
         try:
-            row = [cell.strip() for cell in next(reader)]
+            row = next(reader)
         except StopIteration:
             break
         except csv.Error as error:
             raise fault(path, f"a quoted field that begins here is not well formed ({error}).", line) from error
-        if not row or row == [""]:
+        if not row or (len(row) == 1 and not row[0].strip()):
             continue
         if rows and len(row) != len(rows[0]):
             raise fault(path, f"{len(row)} fields, where line {lines[0]} has {len(rows[0])}.", line)
@@ -123,20 +124,24 @@ def _is_header(first: list[str], body: list[list[str]]) -> bool:
 
 def _column(path: Path, name: str, cells: Sequence[str], lines: Sequence[int]) -> tuple[Column, list[str]]:
     """The column of numbers or of text, and what to say about it."""
-    missing = {cell for cell in set(cells) if _is_missing(cell)}
-    numbers = _numbers(cells, missing)
+    numbers = _numbers(cells)
     if numbers is not None:
         return Column(name, numbers), []
-    remark = _mixed(path, name, cells, lines, missing)
-    return text_column(name, [None if cell in missing else cell for cell in cells]), remark
+    stripped = [cell.strip() for cell in cells]
+    missing = {cell for cell in set(stripped) if _is_missing(cell)}
+    numbers = _numbers(["nan" if cell in missing else cell for cell in stripped])
+    if numbers is not None:
+        return Column(name, numbers), []
+    remark = _mixed(path, name, stripped, lines, missing)
+    return text_column(name, [None if cell in missing else cell for cell in stripped]), remark
 
 
-def _numbers(cells: Sequence[str], missing: set[str]) -> NDArray[np.float64] | None:
+def _numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
     """Doubles, or None if a cell is not a number."""
-    if any("_" in cell for cell in cells):  # Python reads 1_0 as 10
+    if "_" in "".join(cells):  # Python reads 1_0 as 10
         return None
     try:
-        return np.array(["nan" if cell in missing else cell for cell in cells], dtype=float)
+        return np.fromiter(map(float, cells), float, len(cells))
     except ValueError:
         return None
 
@@ -159,8 +164,8 @@ def _mixed(path: Path, name: str, cells: Sequence[str], lines: Sequence[int], mi
 
 
 def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell) is not None
+    return _NUMBER.fullmatch(cell.strip()) is not None
 
 
 def _is_missing(cell: str) -> bool:
-    return cell.lower() in MISSING
+    return cell.strip().lower() in MISSING

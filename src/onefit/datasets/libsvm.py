@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..core.memory import parse_budget
 from .files import existing_file, fault, read_bytes, refuse_binary
 from .table import Table
 
@@ -71,6 +70,8 @@ def _read_fast(contents: bytes) -> tuple[csr_array, NDArray[np.float64]]:
 
 def _dense(path: Path, sparse: csr_array, *, first: int, n_features: int | None) -> NDArray[np.float64]:
     """The array that begins with column ``first`` and has ``n_features`` columns."""
+    from ..core.memory import parse_budget  # core takes seconds to import, and other readers do without
+
     if first and (sparse.indices == 0).any():
         raise fault(path, "holds index 0, where indices must start at 1.")
     present = max(sparse.shape[1] - first, 0)
