@@ -6,9 +6,9 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score
-from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder
 from sklearn.svm import SVC
@@ -231,9 +231,23 @@ def test_the_table_survives_a_failing_refit(regression):
     assert not any(name.startswith("best_") for name in vars(search))
 
 
-def test_penalties_cannot_be_scaled_by_retraining(regression):
-    with pytest.raises(ValueError, match="scale_penalty=True is not available"):
-        KernelSearchCV(Ridge(), ALPHAS, scale_penalty=True).fit(*regression)
+@pytest.mark.filterwarnings("ignore::onefit.RetrainingWarning")
+@pytest.mark.parametrize("folds", [KFold(4), ShuffleSplit(3, test_size=0.2, train_size=0.3, random_state=0)], ids=str)
+def test_penalties_follow_the_training_rows_of_what_is_retrained(regression, folds):
+    X, y = regression
+    search = KernelSearchCV(Ridge(), ALPHAS, cv=folds, scale_penalty=True, return_train_score=True).fit(X, y)
+    assert set(search.cv_results_["exactness"]) == {"retrained"}
+    for candidate, alpha in enumerate(ALPHAS["alpha"]):
+        for number, (train, test) in enumerate(folds.split(X)):
+            model = Ridge(alpha=alpha * len(train) / len(y)).fit(X[train], y[train])
+            for rows, kind in ((test, "test"), (train, "train")):
+                score = search.cv_results_[f"split{number}_{kind}_score"][candidate]
+                np.testing.assert_allclose(score, model.score(X[rows], y[rows]), rtol=1e-12)
+
+
+def test_there_must_be_a_penalty_to_scale(regression):
+    with pytest.raises(ValueError, match="needs an estimator with alpha or C"):
+        KernelSearchCV(LinearRegression(), {"positive": [False]}, scale_penalty=True).fit(*regression)
 
 
 def test_singular_weighted_least_squares_is_weighted():

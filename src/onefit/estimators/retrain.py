@@ -13,37 +13,63 @@ from ..search.rows import take_block, take_metadata, take_rows
 from ..search.tasks import Row
 
 
-def retrain_row(search, candidate: int, params: dict, X, y, folds: Folds, fit_params: dict, reason: str) -> Row:
-    """One candidate by scikit-learn's own GridSearchCV on the splits already drawn."""
+def retrain_row(
+    search, candidate: int, params: dict, X, y, folds: Folds, fit_params: dict, reason: str, scale_penalty: bool = False
+) -> Row:
+    """One candidate by scikit-learn's own GridSearchCV on the splits already drawn.
+
+    With ``scale_penalty`` each split has a penalty, and so a GridSearchCV, of its own.
+    """
     row = Row(candidate, exactness=Exactness.RETRAINED, status=f"retrained: {reason}", error_bound=0.0)
-    inner = GridSearchCV(
-        search.estimator,
-        {name: [value] for name, value in params.items()},
-        scoring=search.scoring,
-        n_jobs=search.n_jobs,
-        refit=False,
-        cv=[(fold.train, fold.test) for fold in folds],
-        verbose=max(0, search.verbose - 1),
-        error_score=search.error_score,
-        return_train_score=search.return_train_score,
-    )
     try:
-        inner.fit(X, y, **fit_params)
+        parts = [
+            _grid_search(search, own, splits).fit(X, y, **fit_params).cv_results_
+            for own, splits in _penalised(search.estimator, params, folds, scale_penalty)
+        ]
     except ValueError as error:
         if search.error_score == "raise" or "fits failed" not in str(error):
             raise
         row.fail(str(error), list(range(len(folds))))
         return row
-    results = inner.cv_results_
-    names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
+    names = [key.removeprefix("mean_test_") for key in parts[0] if key.startswith("mean_test_")]
     for kind, scores in (("test", row.test), ("train", row.train)):
         for name in names:
-            if f"mean_{kind}_{name}" in results:
-                splits = np.array([results[f"split{i}_{kind}_{name}"][0] for i in range(len(folds))])
+            if f"mean_{kind}_{name}" in parts[0]:
+                splits = np.concatenate([_split_scores(results, kind, name) for results in parts])
                 scores[name] = splits.mean(keepdims=True) if folds.leave_one_out else splits
-    row.fit_seconds = float(results["mean_fit_time"][0]) * len(folds)
-    row.score_seconds = float(results["mean_score_time"][0]) * len(folds)
+    share = len(folds) / len(parts)
+    row.fit_seconds = sum(float(results["mean_fit_time"][0]) for results in parts) * share
+    row.score_seconds = sum(float(results["mean_score_time"][0]) for results in parts) * share
     return row
+
+
+def _penalised(estimator, params: dict, folds: Folds, scale_penalty: bool) -> list:
+    """(parameters, the splits that are trained with them)."""
+    if not scale_penalty:
+        return [(params, [(fold.train, fold.test) for fold in folds])]
+    model = clone(estimator).set_params(**clone(params, safe=False))
+    return [
+        ({**params, **scaled_penalty(model, len(fold.train) / folds.n)}, [(fold.train, fold.test)]) for fold in folds
+    ]
+
+
+def _grid_search(search, params: dict, splits: list) -> GridSearchCV:
+    return GridSearchCV(
+        search.estimator,
+        {name: [value] for name, value in params.items()},
+        scoring=search.scoring,
+        n_jobs=search.n_jobs,
+        refit=False,
+        cv=splits,
+        verbose=max(0, search.verbose - 1),
+        error_score=search.error_score,
+        return_train_score=search.return_train_score,
+    )
+
+
+def _split_scores(results: dict, kind: str, name: str) -> np.ndarray:
+    n_splits = sum(key.startswith("split") and key.endswith(f"_{kind}_{name}") for key in results)
+    return np.array([results[f"split{i}_{kind}_{name}"][0] for i in range(n_splits)])
 
 
 def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_penalty: bool = False) -> list:
@@ -56,7 +82,7 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
     for fold in folds:
         model = clone(estimator)
         if scale_penalty:
-            model.set_params(**_scaled_penalty(model, len(fold.train) / folds.n))
+            model.set_params(**scaled_penalty(model, len(fold.train) / folds.n))
         params = {name: take_metadata(value, fold.train, folds.n) for name, value in fit_params.items()}
         target = () if y is None else (take_rows(y, fold.train),)
         model.fit(take_block(pairwise, X, fold.train, fold.train), *target, **params)
@@ -70,7 +96,7 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
     return parts
 
 
-def _scaled_penalty(estimator, share: float) -> dict:
+def scaled_penalty(estimator, share: float) -> dict:
     """The final estimator's alpha times, or C divided by, the share of rows trained on."""
     prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     params = estimator.get_params()

@@ -18,7 +18,7 @@ from ..search.run import check_memory, order_tasks, run_tasks, waves
 from ..search.scoring import NeedsRetrainingError, Tested
 from ..search.tasks import Row
 from .preparation import Preparation, warn_retraining
-from .retrain import retrain_row
+from .retrain import retrain_row, scaled_penalty
 from .screening import Screen
 
 
@@ -48,7 +48,8 @@ class SearchRun:
         tasks = self.refuse()
         self.certify = self._certify(tasks)
         check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
-        self._refuse_scaled_retraining(self.plan.retrain)
+        if self.scale_penalty and self.plan.retrain:
+            scaled_penalty(search.estimator, 1.0)  # an error now if there is no penalty to scale
         warn_retraining(self.plan.retrain, len(self.candidates), depth=5)
         self._announce(tasks)
         if tasks:
@@ -115,7 +116,6 @@ class SearchRun:
                     print(f"[onefit] {tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished")
         except NeedsRetrainingError as reason:
             new = {i: str(reason) for task in tasks for i in task.candidates if i not in self.rows}
-        self._refuse_scaled_retraining(new)
         warn_retraining(new, len(self.candidates), depth=6)
         self.plan.retrain.update(new)
 
@@ -150,7 +150,7 @@ class SearchRun:
             for step, (number, reason) in enumerate(sorted(self.plan.retrain.items())):
                 row = retrain_row(
                     self.search, number, self.candidates[number], self.X, self.y, self.folds,
-                    self.routed.retraining, reason,
+                    self.routed.retraining, reason, self.scale_penalty,
                 )  # fmt: skip
                 self.rows[number] = row
                 self.scoring.multimetric = self.scoring.multimetric or (bool(row.test) and list(row.test) != ["score"])
@@ -159,14 +159,6 @@ class SearchRun:
         for text, category in dict.fromkeys((str(w.message), w.category) for w in caught):
             if "non-finite" not in text:  # said once, of the whole table
                 warnings.warn(text, category, stacklevel=5)
-
-    def _refuse_scaled_retraining(self, reasons):
-        """GridSearchCV trains with the parameters as they are: it cannot scale the penalty."""
-        if reasons and self.scale_penalty:
-            raise ValueError(
-                f"scale_penalty=True is not available for candidates that have to be retrained: "
-                f"{next(iter(reasons.values()))}."
-            )
 
     def _announce(self, tasks):
         if self.search.verbose > 0:

@@ -17,7 +17,9 @@ def study_of(key: str) -> Study:
     """A study by its key, such as "bif:1"; a ValueError with the nearest keys if there is none."""
     if key not in STUDIES:
         near = difflib.get_close_matches(key, STUDIES, n=3, cutoff=0.3) or list(STUDIES)
-        raise ValueError(f"There is no study {key!r}; did you mean {', '.join(near)}? `onefit reproduce --list` has all.")
+        raise ValueError(
+            f"There is no study {key!r}; did you mean {', '.join(near)}? `onefit reproduce --list` has all."
+        )
     return STUDIES[key]
 
 

@@ -11,7 +11,7 @@ from .machines import estimator_of
 from .part import Part, in_units
 from .selection import Record
 from .spec import MEAN_LOSS, NO_SETTING
-from .values import values_of
+from .values import Wish, values_of
 
 ORDERS = tuple(range(1, 11))
 
@@ -37,7 +37,7 @@ def discrepancy(part: Part) -> list[Record]:
     For the candidate that exact cross-validation selects. The setting is the order.
     """
     protocol, records = part.protocol, []
-    wishes = [(protocol.machine, CV(), method.folds) for method in protocol.methods]
+    wishes: list[Wish] = [(protocol.machine, CV(), method.folds) for method in protocol.methods]
     values = values_of(protocol, wishes, part.X, part.y, part.draw)
     for method, wish in zip(protocol.methods, wishes):
         assert method.folds is not None

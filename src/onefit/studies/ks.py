@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..criteria import BR, CV, CVKS, LOO, RKS, SPS
 from .spec import Claim, Method, OpenQuestion, Protocol, Study
 
-PAPER = "Y. Liu & S. Liao, Kernel stability for model selection in kernel-based algorithms"
+PAPER = "Y. Liu, S. Liao, H. Zhang, W. Ren & W. Wang, Kernel stability for model selection in kernel-based algorithms"
 CLASSIFICATION = ("australian", "heart", "ionosphere", "breast", "diabetes", "german", "liver", "sonar", "a2a")
 REGRESSION = ("bodyfat", "housing", "mpg", "pyrim", "triazines", "eunite", "mg", "space-ga", "cpusmall")
 GAUSSIAN = {"kernel": ["rbf"], "gamma": [0.5 / 2.0**i for i in range(-15, 16)]}

@@ -29,6 +29,35 @@ def estimator_of(machine: str, y: Any) -> Any:
     return _ESTIMATORS[machine](y)
 
 
+def scorer_of(machine: str, validation: str) -> Any:
+    """What cross-validation averages: the error that tables report, or the loss that the machine minimises.
+
+    Squared errors for both in regression.
+    """
+    if machine not in CLASSIFIERS:
+        return "neg_mean_squared_error"
+    return "accuracy" if validation == "error" else _NEGATIVE_LOSSES[machine]
+
+
+def _margins(model: Any, X: Any, y: Any) -> Any:
+    return model.decision_function(X) * np.where(y == model.classes_[1], 1.0, -1.0)
+
+
+def _negative_square(model: Any, X: Any, y: Any) -> float:
+    return -float(np.mean((1 - _margins(model, X, y)) ** 2))
+
+
+def _negative_hinge(model: Any, X: Any, y: Any) -> float:
+    return -float(np.mean(np.maximum(0, 1 - _margins(model, X, y))))
+
+
+def _negative_squared_hinge(model: Any, X: Any, y: Any) -> float:
+    return -float(np.mean(np.maximum(0, 1 - _margins(model, X, y)) ** 2))
+
+
+_NEGATIVE_LOSSES = {"lssvm": _negative_square, "svm": _negative_hinge, "l2svm": _negative_squared_hinge}
+
+
 def penalty_grid(machine: str, ridges: list[float]) -> dict[str, list[float]]:
     """The grid of a machine's own parameter for ridges nλ: alpha = nλ, or C = 1 / (2 nλ)."""
     if machine in ("lssvm", "krr"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,8 @@ from sklearn.model_selection import ParameterGrid
 
 from .machines import estimator_of
 from .sampling import Rows, seed_of, splitter_of
-from .spec import NO_SETTING, Protocol
+from .spec import Protocol
 from .values import candidate_grid
-
-Draw = Callable[[int], list[tuple[Rows, Rows]]]
 
 
 class Part:
@@ -55,20 +53,18 @@ class Part:
         return list(ParameterGrid(candidate_grid(self.protocol, self.protocol.machine, len(self.y))))
 
     @cached_property
-    def settings(self) -> NDArray[Any]:
-        """The setting that each candidate belongs to."""
-        if self.protocol.select_penalty:
-            return np.full(len(self.candidates), NO_SETTING)
-        labels = [f"{penalty:g}" for penalty in self.protocol.penalties]
+    def _allowed(self) -> dict[str, NDArray[np.bool_]]:
+        """Which candidates each setting admits."""
         sizes = [len(ParameterGrid(grid)) for grid in self.protocol.grids]
-        return np.concatenate([np.repeat(labels, size) for size in sizes])
+        penalties = np.concatenate([np.repeat(self.protocol.penalties, size) for size in sizes])
+        return {s: np.array([self.protocol.allows(s, p) for p in penalties]) for s in self.protocol.settings}
 
     def best(self, values: NDArray[np.float64], setting: str) -> int:
         """The candidate of a setting with the smallest value: among ties the smallest penalty, then the first kernel.
 
         Raises a ValueError if none has a value.
         """
-        allowed = np.where((self.settings == setting) & ~np.isnan(values), values, np.inf)
+        allowed = np.where(self._allowed[setting] & ~np.isnan(values), values, np.inf)
         best = int(np.argmin(allowed))
         if not np.isfinite(allowed[best]):
             raise ValueError("no candidate has a finite value of the criterion")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..criteria import Criterion
 from .part import Part
-from .spec import NO_SETTING, Method
+from .spec import Method
 from .values import Wish, values_of
 
 INNER = 3
@@ -34,7 +34,7 @@ def _settle(part: Part) -> list[tuple[Method, str, Criterion]]:
     training rows, the selected models are tested on the remaining third, and the best choice is kept.
     """
     protocol = part.protocol
-    settings = [NO_SETTING] if protocol.select_penalty else [f"{penalty:g}" for penalty in protocol.penalties]
+    settings = protocol.settings
     losses: dict[tuple[Method, str, Criterion], float] = {}
     choosing = [method for method in protocol.methods if len(method.criterion.choices()) > 1]
     for third in part.inner(INNER) if choosing else ():

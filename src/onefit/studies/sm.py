@@ -10,8 +10,8 @@ from .spec import SUM_OF_LOSSES, Claim, Method, OpenQuestion, Protocol, Study
 PAPER = "J. Li, Y. Liu, H. Lin, Y. Yue & W. Wang, Efficient kernel selection via spectral analysis"
 DATASETS = (
     "a1a", "a2a", "anneal", "australian", "autos", "breast-w", "breast-cancer", "bupa", "colic", "diabetes", "glass",
-    "german.numer", "heart", "hepatitis", "ionosphere", "labor", "pima", "segment", "liver-disorders", "sonar", "vehicle",
-    "vote", "wpbc", "tic-tac-toe", "wdbc",
+    "german.numer", "heart", "hepatitis", "ionosphere", "labor", "pima", "segment", "liver-disorders", "sonar",
+    "vehicle", "vote", "wpbc", "tic-tac-toe", "wdbc",
 )  # fmt: skip
 FIRST_TWO = ("anneal", "autos", "glass", "segment", "vehicle")
 GAUSSIAN = {"kernel": ["rbf"], "gamma": [0.5 / 2.0**i for i in range(-15, 16)]}
@@ -61,9 +61,7 @@ CLAIMS = (
     Claim("SM is better than ER on most data sets.", "SM", "is better than", "ER"),
     Claim("SM gives results comparable to ELOO.", "SM", "is not worse than", "ELOO"),
 )
-FASTER = tuple(
-    Claim(f"SM is much faster than {name}.", "SM", "is faster than", name) for name in ("CV", "ELOO", "ER")
-)
+FASTER = tuple(Claim(f"SM is much faster than {name}.", "SM", "is faster than", name) for name in ("CV", "ELOO", "ER"))
 
 STUDIES = (
     Study("sm:2", PAPER, "Table 2: test errors (%), LSSVM, λ = 1", PROTOCOL, "%", "sm-2.csv", CLAIMS),

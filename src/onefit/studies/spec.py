@@ -46,8 +46,10 @@ class Protocol:
     selects), "seconds" (what each method costs), "curve" (the criteria's own values over the kernels) or
     "discrepancy" (of the series from exact out-of-fold values, by order). ``grids`` are the kernels, as scikit-learn's
     parameter grids; ``penalties`` are nλ for a penalty on the mean loss and λ for one on the sum of losses, or λ itself
-    with ``penalty_times_rows``. Unless ``select_penalty``, each is a setting of its own. ``sources`` are the data sets'
-    names in the registry, ``rows`` how many of them are used, where that is not all.
+    with ``penalty_times_rows``. Unless ``select_penalty``, each is a setting of its own; if they are selected too,
+    every one of ``floors`` is a setting in which smaller ones are left out. ``validation`` is what cross-validation
+    averages: the "error" of the table, or the loss of the "machine". ``sources`` are the data sets' names in the
+    registry, ``rows`` how many of them are used, where that is not all.
     """
 
     name: str
@@ -61,7 +63,9 @@ class Protocol:
     metric: str
     kind: str = "selection"
     select_penalty: bool = True
+    floors: tuple[float, ...] = ()
     penalty_times_rows: bool = False
+    validation: str = "error"
     loss: str = MEAN_LOSS
     scaling: str = "minmax"
     sources: tuple[tuple[str, str], ...] = ()
@@ -73,6 +77,19 @@ class Protocol:
         """A name for all that can change the numbers of a cell: not the number of splits, nor explanations."""
         plain = replace(self, splits=0, questions=(), datasets=())
         return hashlib.sha256(repr(plain).encode()).hexdigest()[:16]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What distinguishes selections of one method."""
+        if not self.select_penalty:
+            return tuple(f"{penalty:g}" for penalty in self.penalties)
+        return (NO_SETTING, *(f"penalty >= {floor:g}" for floor in self.floors))
+
+    def allows(self, setting: str, penalty: float) -> bool:
+        """Whether a setting admits a penalty."""
+        if not self.select_penalty:
+            return setting == f"{penalty:g}"
+        return setting == NO_SETTING or penalty >= self.floors[self.settings.index(setting) - 1]
 
     def source(self, dataset: str) -> str:
         """The name of a data set in the registry."""

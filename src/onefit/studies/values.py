@@ -13,7 +13,7 @@ from ..criteria import Criterion
 from ..estimators.kernel_search import KernelSearchCV
 from ..estimators.selection import GridEdgeWarning
 from ..search.appraisal import column_names
-from .machines import CLASSIFIERS, estimator_of, penalty_grid
+from .machines import estimator_of, penalty_grid, scorer_of
 from .spec import MEAN_LOSS, Protocol
 
 Array = NDArray[np.float64]
@@ -66,7 +66,7 @@ def search_of(protocol: Protocol, machine: str, criteria: list[Criterion], cv: A
         candidate_grid(protocol, machine, len(y)),
         criterion=criteria,
         cv=cv,
-        scoring="accuracy" if machine in CLASSIFIERS else "neg_mean_squared_error",
+        scoring=scorer_of(machine, protocol.validation),
         refit=False,
         scale_penalty=protocol.loss == MEAN_LOSS,
     )
