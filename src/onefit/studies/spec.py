@@ -45,8 +45,8 @@ class Protocol:
     ``kind`` says what is measured in one cell (data set, split): "selection" (the test error of what each method
     selects), "seconds" (what each method costs), "curve" (the criteria's own values over the kernels) or
     "discrepancy" (of the series from exact out-of-fold values, by order). ``grids`` are the kernels, as scikit-learn's
-    parameter grids; ``penalties`` are nλ for a penalty on the mean loss and λ for one on the sum of losses, or λ itself
-    with ``penalty_times_rows``. Unless ``select_penalty``, each is a setting of its own; if they are selected too,
+    parameter grids; ``penalties`` times n to the ``power_of_rows`` are the ridges: nλ for a penalty on the mean loss, λ
+    for one on the sum of losses. Unless ``select_penalty``, each is a setting of its own; if they are selected too,
     every one of ``floors`` is a setting in which smaller ones are left out. ``validation`` is what cross-validation
     averages: the "error" of the table, or the loss of the "machine". ``sources`` are the data sets' names in the
     registry, ``rows`` how many of them are used, where that is not all.
@@ -64,7 +64,7 @@ class Protocol:
     kind: str = "selection"
     select_penalty: bool = True
     floors: tuple[float, ...] = ()
-    penalty_times_rows: bool = False
+    power_of_rows: int = 0
     validation: str = "error"
     loss: str = MEAN_LOSS
     scaling: str = "minmax"

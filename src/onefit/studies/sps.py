@@ -29,7 +29,7 @@ QUESTIONS = (
 
 PROTOCOL = Protocol(
     "sps", "lssvm", DATASETS, (GAUSSIAN, POLYNOMIAL), (0.01, 0.1, 1.0, 10.0), METHODS, 20, 0.5, "accuracy",
-    select_penalty=False, penalty_times_rows=True, scaling="standard", questions=QUESTIONS,
+    select_penalty=False, power_of_rows=1, scaling="standard", questions=QUESTIONS,
 )  # fmt: skip
 
 CLAIMS = (

@@ -24,7 +24,7 @@ Wish = tuple[str, Criterion, int | None]
 
 def candidate_grid(protocol: Protocol, machine: str, n: int) -> list[dict[str, Any]]:
     """All kernels with all penalties, for n training rows."""
-    ridges = [p * n if protocol.penalty_times_rows else p for p in protocol.penalties]
+    ridges = [penalty * float(n) ** protocol.power_of_rows for penalty in protocol.penalties]
     return [{**kernels, **penalty_grid(machine, ridges)} for kernels in protocol.grids]
 
 
