@@ -1,0 +1,91 @@
+"""Runs the cells of a protocol that a journal lacks, on several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+
+from .cell import measure
+from .journal import Finished, Journal
+from .spec import Protocol
+
+Task = tuple[str, int]
+"""(data set, number of the split)."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run tells while it goes on."""
+
+    done: int
+    total: int
+    task: Task
+    error: str | None
+
+
+def tasks_of(protocol: Protocol, datasets: Sequence[str], splits: int) -> list[Task]:
+    """All cells, the first split of every data set before the second of any: an early end leaves a whole table."""
+    return [(dataset, number) for number in range(splits) for dataset in datasets]
+
+
+def missing(protocol: Protocol, journal: Journal, tasks: Sequence[Task], retry_failed: bool) -> list[Task]:
+    """The tasks that the journal has no result of; those that failed only if they are to be retried."""
+    known = journal.read(protocol)
+    return [task for task in tasks if task not in known or (retry_failed and known[task].error is not None)]
+
+
+def run(
+    protocol: Protocol,
+    journal: Journal,
+    tasks: Sequence[Task],
+    *,
+    workers: int = 1,
+    time_budget: float | None = None,
+    tell: Callable[[Progress], None] = lambda progress: None,
+) -> None:
+    """Measure cells and journal each the moment it is done.
+
+    After ``time_budget`` seconds no further cell is begun. What fails is journalled with its error. Results do not
+    depend on the number of workers: every cell is seeded by its name and computed on one thread.
+    """
+    start, waiting, done = time.monotonic(), list(reversed(tasks)), 0
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        running: dict[Future[Finished], Task] = {}
+        try:
+            while waiting or running:
+                in_time = time_budget is None or time.monotonic() - start < time_budget
+                while waiting and in_time and len(running) < workers:
+                    task = waiting.pop()
+                    if journal.is_done(protocol, *task):  # by another process meanwhile
+                        done += 1
+                        continue
+                    running[pool.submit(attempt, protocol, *task)] = task
+                if not running:
+                    break
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task, finished = running.pop(future), future.result()
+                    journal.add(protocol, *task, finished)
+                    done += 1
+                    tell(Progress(done, len(tasks), task, finished.error))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def attempt(protocol: Protocol, dataset: str, number: int) -> Finished:
+    """Measure a cell; an exception is a result as well."""
+    start = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            records, seconds = measure(protocol, dataset, number)
+        return Finished(records, None, seconds)
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+        return Finished([], text, time.process_time() - start)
