@@ -18,3 +18,6 @@ def onefit(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
 ) -> None:
     """Choose the kernel and the regularisation of a kernel machine for about the price of training it once."""
+
+
+from . import reproduce  # noqa: E402, F401  (commands register themselves)

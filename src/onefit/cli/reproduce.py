@@ -3,50 +3,164 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .app import app
-from .screen import fail, note, seconds_of
+from .screen import INTERRUPTED, fail, note
+
+if TYPE_CHECKING:
+    from ..studies.journal import Journal
+    from ..studies.outcome import Outcome
+    from ..studies.spec import Protocol, Study
 
 
 @app.command()
 def reproduce(
     keys: Annotated[list[str] | None, typer.Argument(help="Studies such as bif:1, or all.", show_default=False)] = None,
     show: Annotated[bool, typer.Option("--list", help="List all studies and end.")] = False,
-    datasets: Annotated[list[str] | None, typer.Option(help="Only these data sets; repeat or separate by commas.")] = None,
-    splits: Annotated[int | None, typer.Option(min=0, help="Run the first N splits (0: only write what is there).")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option(help="Only these data sets: names, with spaces or commas.")
+    ] = None,
+    splits: Annotated[int | None, typer.Option(min=0, help="The first N splits; 0 writes what is there.")] = None,
     methods: Annotated[list[str] | None, typer.Option(help="Show only these methods.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for tables, pages, figures and the journal.")] = Path("results"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue with the journal in the folder.")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run cells again that have failed.")] = False,
-    time_budget: Annotated[str | None, typer.Option(help="Begin no further cell after this time: 90s, 10m, 2h.")] = None,
+    time_budget: Annotated[str | None, typer.Option(help="Begin no cell after this time: 90s, 10m, 2h.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> None:
-    """Run a paper's table again: ours and the printed numbers side by side.
+    """Run a paper's table again: our numbers and the printed ones side by side.
 
     Examples:
 
-      onefit reproduce --list
+        onefit reproduce --list
 
-      onefit reproduce bif:1 --datasets heart,sonar --splits 3
+        onefit reproduce bif:1 --datasets heart sonar --splits 3
 
-      onefit reproduce all --jobs 2 --time-budget 2h --resume
+        onefit reproduce all --jobs 2 --time-budget 2h --resume
     """
     from ..studies.catalogue import STUDIES, VARIANTS, study_of
 
     if show:
-        _list(STUDIES | VARIANTS, as_json)
+        _list({**STUDIES, **VARIANTS}, as_json)
         return
-    if not keys:
+    wanted, named = _keys_and_datasets(keys or [], datasets)
+    if not wanted:
         fail("name a study, such as bif:1, or all; --list shows them", usage=True)
     try:
-        studies = list(STUDIES.values()) if keys == ["all"] else [study_of(key) for key in keys]
-        chosen = [(study, _chosen_datasets(study, datasets, lenient=keys == ["all"])) for study in studies]
-        budget = None if time_budget is None else seconds_of(time_budget)
-        _reproduce(chosen, splits, _words(methods), out, resume, retry_failed, budget, jobs, as_json)
+        studies = list(STUDIES.values()) if wanted == ["all"] else [study_of(key) for key in wanted]
+        chosen = [(study, _datasets_of(study.protocol, named, lenient=len(studies) > 1)) for study in studies]
+        _refuse_known_cells(chosen, out, resume or splits == 0)
+        written = _run_and_write(chosen, splits, _words(methods), out, retry_failed, time_budget, jobs)
     except ValueError as error:
         fail(str(error))
+    except KeyboardInterrupt:
+        note(f"interrupted: finished cells are in {out / 'journal'}; --resume continues")
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(json.dumps([str(path) for path in written], indent=1) if as_json else "\n".join(map(str, written)))
+
+
+def _list(studies: dict[str, Study], as_json: bool) -> None:
+    rows = [{"key": s.key, "title": s.title, "datasets": len(s.protocol.datasets), "splits": s.protocol.splits,
+             "paper": s.paper} for s in studies.values()]  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for row in rows:
+        typer.echo(f"{row['key']:16}{row['title']} ({row['datasets']} data sets, {row['splits']} splits)")
+
+
+def _words(texts: Sequence[str] | None) -> list[str]:
+    return [word for text in texts or [] for word in text.split(",") if word]
+
+
+def _keys_and_datasets(keys: Sequence[str], datasets: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """Names that follow ``--datasets`` with spaces are arguments to the parser: they have no colon, unlike studies."""
+    named = _words(datasets)
+    if not named:
+        return list(keys), []
+    return [k for k in keys if ":" in k or k == "all"], named + [k for k in keys if ":" not in k and k != "all"]
+
+
+def _datasets_of(protocol: Protocol, named: list[str], lenient: bool) -> tuple[str, ...]:
+    unknown = [name for name in named if name not in protocol.datasets]
+    if unknown and not lenient:
+        raise ValueError(
+            f"{protocol.name} has no data set {', '.join(unknown)}: it has {', '.join(protocol.datasets)}."
+        )
+    return tuple(name for name in protocol.datasets if not named or name in named)
+
+
+def _journal(out: Path, study: Study) -> Journal:
+    from ..studies.journal import Journal
+
+    return Journal(out / "journal" / f"{study.protocol.name}.sqlite")
+
+
+def _refuse_known_cells(chosen: list[tuple[Study, tuple[str, ...]]], out: Path, resume: bool) -> None:
+    for study, _ in chosen:
+        known = len(_journal(out, study).read(study.protocol))
+        if known and not resume:
+            raise ValueError(
+                f"{out} has {known} finished cells of {study.key}: add --resume to continue, or give another folder."
+            )
+
+
+def _run_and_write(
+    chosen: list[tuple[Study, tuple[str, ...]]],
+    splits: int | None,
+    methods: list[str],
+    out: Path,
+    retry_failed: bool,
+    time_budget: str | None,
+    jobs: int,
+) -> list[Path]:
+    import time
+
+    from ..report.study import write_study, write_summary
+    from ..studies.collect import collect
+    from ..studies.manifest import manifest
+
+    end = None
+    if time_budget is not None:
+        from ..search.deadline import parse_seconds
+
+        end = time.monotonic() + parse_seconds(time_budget)
+    written: list[Path] = []
+    outcomes: list[Outcome] = []
+    for study, datasets in chosen:
+        journal = _journal(out, study)
+        _run(study, journal, datasets, splits, retry_failed, None if end is None else end - time.monotonic(), jobs)
+        outcome = collect(study, journal, datasets, methods or None)
+        outcomes.append(outcome)
+        written += write_study(outcome, out, manifest=manifest(study, {d: outcome.n_splits(d) for d in datasets}))
+    if len(chosen) > 1:
+        written += write_summary(outcomes, out)
+    return written
+
+
+def _run(
+    study: Study,
+    journal: Journal,
+    datasets: tuple[str, ...],
+    splits: int | None,
+    retry_failed: bool,
+    time_budget: float | None,
+    jobs: int,
+) -> None:
+    from ..studies.runner import missing, run, tasks_of
+    from .progress import bar
+
+    protocol = study.protocol
+    tasks = tasks_of(datasets, protocol.splits if splits is None else min(splits, protocol.splits))
+    tasks = missing(protocol, journal, tasks, retry_failed)
+    if not tasks:
+        return
+    with bar(f"{study.key}", len(tasks)) as advance:
+        run(protocol, journal, tasks, workers=jobs, time_budget=time_budget,
+            tell=lambda cell: advance(f"{cell.task[0]} {cell.task[1]}", cell.error))  # fmt: skip

@@ -11,16 +11,21 @@ from .outcome import Cell, Printed
 from .spec import Study
 
 STUDIES: dict[str, Study] = {study.key: study for paper in (bif, ks, sps, sm) for study in paper.STUDIES}
+"""Every table and figure."""
+
+VARIANTS: dict[str, Study] = {study.key: study for paper in (ks, sm) for study in paper.VARIANTS}
+"""Tables with another answer to an open question: hypotheses for numbers that differ from print."""
 
 
 def study_of(key: str) -> Study:
     """A study by its key, such as "bif:1"; a ValueError with the nearest keys if there is none."""
-    if key not in STUDIES:
-        near = difflib.get_close_matches(key, STUDIES, n=3, cutoff=0.3) or list(STUDIES)
+    known = {**STUDIES, **VARIANTS}
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.3) or list(known)
         raise ValueError(
             f"There is no study {key!r}; did you mean {', '.join(near)}? `onefit reproduce --list` has all."
         )
-    return STUDIES[key]
+    return known[key]
 
 
 def printed_numbers(study: Study) -> dict[Cell, Printed]:

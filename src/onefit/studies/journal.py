@@ -50,7 +50,9 @@ class Journal:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 connection.execute(_TABLE)
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"The journal {path} cannot be used: {error}. Move it away, or give another folder.") from error
+            raise ValueError(
+                f"The journal {path} cannot be used: {error}. Move it away, or give another folder."
+            ) from error
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -76,7 +78,8 @@ class Journal:
         """The cells of a protocol by (data set, split)."""
         with self._connection() as connection:
             rows = connection.execute(
-                "SELECT dataset, split, records, error, seconds FROM cells WHERE fingerprint = ?", (protocol.fingerprint,)
+                "SELECT dataset, split, records, error, seconds FROM cells WHERE fingerprint = ?",
+                (protocol.fingerprint,),
             ).fetchall()
         return {
             (dataset, split): Finished([(s, m, v) for s, m, v in json.loads(records or "[]")], error, seconds)

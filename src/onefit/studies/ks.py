@@ -86,3 +86,23 @@ STUDIES = (
     Study("ks:3", PAPER, "Table III: test mean squared errors, KRR", VALUES, "MSE", "ks-3.csv", _CLAIMS),
     Study("ks:fig2", PAPER, "Figure 2: test errors (%) of SVM by η, nλ = 1", BY_ETA, "%"),
 )
+
+OVER_ROWS = OpenQuestion(
+    "penalty",
+    "the printed nλ divided by the number of rows",
+    "hypothesis: the errors hardly grow from nλ = 0.1 to 100 in print, as if λ itself were the ridge",
+)
+
+
+def _over_rows(study: Study) -> Study:
+    protocol = replace(
+        study.protocol,
+        name=f"{study.protocol.name}-over-n",
+        power_of_rows=-1,
+        splits=10,
+        questions=(*study.protocol.questions, OVER_ROWS),
+    )
+    return replace(study, key=f"{study.key}+over-n", title=f"{study.title}; ridge nλ/n", protocol=protocol)
+
+
+VARIANTS = tuple(_over_rows(study) for study in STUDIES[:2])

@@ -28,7 +28,7 @@ class Progress:
     error: str | None
 
 
-def tasks_of(protocol: Protocol, datasets: Sequence[str], splits: int) -> list[Task]:
+def tasks_of(datasets: Sequence[str], splits: int) -> list[Task]:
     """All cells, the first split of every data set before the second of any: an early end leaves a whole table."""
     return [(dataset, number) for number in range(splits) for dataset in datasets]
 
