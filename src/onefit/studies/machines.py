@@ -12,11 +12,12 @@ from sklearn.svm import SVC, SVR
 from ..estimators.l2_svm import L2SVC
 from ..estimators.ls_svm import LSSVC
 
-CLASSIFIERS = ("lssvm", "svm", "l2svm")
+CLASSIFIERS = ("lssvm", "lssvm-bias", "svm", "l2svm")
 
 # The formulas of the papers have no bias; LIBSVM, with which they trained their SVM and SVR, always has one.
 _ESTIMATORS: dict[str, Callable[[Any], Any]] = {
     "lssvm": lambda y: LSSVC(fit_intercept=False),
+    "lssvm-bias": lambda y: LSSVC(fit_intercept=True),
     "krr": lambda y: KernelRidge(),
     "svm": lambda y: SVC(),
     "l2svm": lambda y: L2SVC(fit_intercept=False),
@@ -60,6 +61,6 @@ _NEGATIVE_LOSSES = {"lssvm": _negative_square, "svm": _negative_hinge, "l2svm": 
 
 def penalty_grid(machine: str, ridges: list[float]) -> dict[str, list[float]]:
     """The grid of a machine's own parameter for ridges nλ: alpha = nλ, or C = 1 / (2 nλ)."""
-    if machine in ("lssvm", "krr"):
+    if machine in ("lssvm", "lssvm-bias", "krr"):
         return {"alpha": list(ridges)}
     return {"C": [0.5 / ridge for ridge in ridges]}
