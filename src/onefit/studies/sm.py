@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 from ..criteria import CKTA, CV, ER, FSM, LOO, SM
 from .spec import SUM_OF_LOSSES, Claim, Method, OpenQuestion, Protocol, Study
@@ -75,7 +76,7 @@ STUDIES = (
 )
 
 
-def _variant(name: str, question: OpenQuestion, **changes: str) -> Study:
+def _variant(name: str, question: OpenQuestion, **changes: Any) -> Study:
     questions = (question, *(q for q in QUESTIONS if q.detail != question.detail))
     protocol = replace(PROTOCOL, name=f"sm-{name}", splits=10, questions=questions, **changes)
     return replace(STUDIES[0], key=f"sm:2+{name}", title=f"{STUDIES[0].title}; {question.answer}", protocol=protocol)
