@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ..criteria import BIF, CV
-from .spec import Claim, Method, OpenQuestion, Protocol, Study
+from .spec import NO_SETTING, Claim, Method, OpenQuestion, Protocol, Study
 
 PAPER = "Y. Liu, S. Liao, S. Jiang, L. Ding, H. Lin & W. Wang, Fast cross-validation for kernel-based algorithms"
 CLASSIFICATION = (
@@ -90,6 +91,7 @@ _NOT_SUPERIOR = "t-CV is not statistically superior to t-BIF on any of the data 
 _FASTER = "t-BIF costs much less than t-CV, especially for many folds"
 
 
+WORDS = {NO_SETTING: ", the printed grid", "penalty >= 1": ", only penalties nλ >= 1"}
 NOTES = (
     "t-BIF∞, the sum of the whole series, is not in the paper; for the square loss it equals t-CV.",
     "With K = I a share (1 + nλ)^-(r+1) of every held-out label is left in its own prediction at order r: a half for "
@@ -98,12 +100,17 @@ NOTES = (
 )
 
 
-def _same(text: str, verb: str) -> tuple[Claim, ...]:
-    return tuple(Claim(f"{text} (t = {t}).", f"{t}-BIF", verb, f"{t}-CV") for t in FOLDS)
+def _same(text: str, verb: str, settings: Mapping[str, str] = {NO_SETTING: ""}) -> tuple[Claim, ...]:
+    """The claim for every number of folds, in each of some settings with the words that name them."""
+    return tuple(
+        Claim(f"{text} (t = {t}{words}).", f"{t}-BIF", verb, f"{t}-CV", setting)
+        for setting, words in settings.items()
+        for t in FOLDS
+    )
 
 
 def _table(number: int, title: str, protocol: Protocol, unit: str, text: str, verb: str) -> Study:
-    return Study(f"bif:{number}", PAPER, title, protocol, unit, f"bif-{number}.csv", _same(text, verb), NOTES)
+    return Study(f"bif:{number}", PAPER, title, protocol, unit, f"bif-{number}.csv", _same(text, verb, WORDS), NOTES)
 
 
 def _seconds(number: int, title: str, protocol: Protocol) -> Study:
@@ -148,7 +155,10 @@ STUDIES = (
         "t-CV and t-BIF square loss of LSSVM over the width, nλ = 1",
         replace(LSSVM, name="bif-curves", kind="curve", penalties=(1.0,), floors=(), metric="mse"),
         "square loss",
-        claims=_same("t-BIF coincides with t-CV over all widths", "does not differ from"),
+        claims=tuple(
+            Claim(f"t-BIF coincides with t-CV over all widths (t = {t}).", f"{t}-BIF", "does not differ from", f"{t}-CV")
+            for t in FOLDS
+        ),
     ),
     Study(
         "bif:fig2",
