@@ -156,7 +156,7 @@ STUDIES = (
         replace(LSSVM, name="bif-curves", kind="curve", penalties=(1.0,), floors=(), metric="mse"),
         "square loss",
         claims=tuple(
-            Claim(f"t-BIF coincides with t-CV over all widths (t = {t}).", f"{t}-BIF", "does not differ from", f"{t}-CV")
+            Claim(f"t-BIF and t-CV coincide at all widths (t = {t}).", f"{t}-BIF", "does not differ from", f"{t}-CV")
             for t in FOLDS
         ),
     ),
