@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import bounds, criteria, datasets, kernels
+    from . import bounds, criteria, datasets, kernels, report
     from .estimators.calibration import calibrated
     from .estimators.comparison import Comparison, compare
     from .estimators.decision import cross_val_decision
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("bounds", "criteria", "datasets", "kernels")
+_MODULES = ("bounds", "criteria", "datasets", "kernels", "report")
 _HOMES = {
     "Comparison": "estimators.comparison",
     "GridEdgeWarning": "estimators.selection",
@@ -54,6 +54,7 @@ __all__ = [
     "datasets",
     "kernels",
     "one_standard_error",
+    "report",
 ]
 
 

@@ -21,12 +21,12 @@ def plot_comparison(comparison: Comparison, parameter: str | None = None):
     """
     from matplotlib.figure import Figure
 
-    parameter = _parameter(comparison) if parameter is None else parameter
+    parameter = parameter_of(comparison) if parameter is None else parameter
     figure = Figure(figsize=(3.2 * min(4, len(comparison.rows)), 2.6 * -(-len(comparison.rows) // 4)))
     axes = figure.subplots(-(-len(comparison.rows) // 4), min(4, len(comparison.rows)), squeeze=False).ravel()
     for row, panel in zip(comparison.rows, axes):
         name = row["criterion"]
-        places, curve = _curve(comparison, name, parameter)
+        places, curve = curve_of(comparison, name, parameter)
         panel.plot(places, curve, marker=".", color="#57606a")
         if isinstance(row["params"].get(parameter), Real):  # what it chooses may have no such parameter
             panel.plot([row["params"][parameter]], [row["value"]], marker="o", color="#0a7d4f")
@@ -40,7 +40,8 @@ def plot_comparison(comparison: Comparison, parameter: str | None = None):
     return figure
 
 
-def _parameter(comparison: Comparison) -> str:
+def parameter_of(comparison: Comparison) -> str:
+    """What to draw over: a kernel parameter of the grid, or else the one with most values."""
     found: dict[str, set] = {}
     for params in comparison.candidates:
         for name, value in params.items():
@@ -52,7 +53,7 @@ def _parameter(comparison: Comparison) -> str:
     return max(ours or found, key=lambda name: len(found[name]))
 
 
-def _curve(comparison: Comparison, name: str, parameter: str) -> tuple[np.ndarray, np.ndarray]:
+def curve_of(comparison: Comparison, name: str, parameter: str) -> tuple[np.ndarray, np.ndarray]:
     """The best value over all other parameters, for each value of this one."""
     best: dict[float, float] = {}
     better = np.fmax if comparison.greater_is_better[name] else np.fmin

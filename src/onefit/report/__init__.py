@@ -1,1 +1,85 @@
-"""Reports: what searches and studies have found, as pages and files."""
+"""A search as a page: one HTML file that needs nothing else, and displays for notebooks and matplotlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .facts import gather
+from .page import render
+
+__all__ = ["Shown", "show", "write"]
+
+
+def write(
+    search: Any,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    X: Any = None,
+    y: Any = None,
+    comparison: Any = None,
+) -> Path:
+    """Write the report of a fitted search, one HTML file that loads nothing from elsewhere.
+
+    Parameters
+    ----------
+    search : KernelSearchCV
+        A fitted search, or one that was interrupted and has rows.
+    path : path-like
+        Where to write; an existing file is replaced.
+    title : str, default=None
+        The heading, such as the name of the data.
+    X, y : default=None
+        The data that the search was fitted on. The search does not keep them; with them the report also shows the
+        kernel's matrix, spectrum and stability, and of a regression the out-of-fold predictions.
+    comparison : Comparison, default=None
+        What ``onefit.compare`` returned for the same data.
+
+    Returns
+    -------
+    Path
+        Where the report is.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from onefit import KernelSearchCV, report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = KernelSearchCV(SVC(), {"gamma": [0.01, 0.1, 1], "C": [0.1, 1, 10]}, cv=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = report.write(search, pathlib.Path(folder) / "iris.html", title="Iris", X=X, y=y).read_text()
+    >>> page.startswith("<!doctype html>"), "0.1" in page
+    (True, True)
+    """
+    page = render(gather(search, title=title, X=X, y=y, comparison=comparison))
+    target = Path(path)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def show(search: Any, *, title: str | None = None, X: Any = None, y: Any = None, comparison: Any = None) -> Shown:
+    """The report of a fitted search for a notebook, which draws what this returns; arguments as in ``write``."""
+    return Shown(render(gather(search, title=title, X=X, y=y, comparison=comparison)))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A report in a frame of its own, so that its style and the notebook's do not meet."""
+
+    page: str
+    height: int = 720
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="onefit report" srcdoc="{escape(self.page)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:{self.height}px;border:1px solid #8884;border-radius:6px"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<onefit report, {len(self.page):,} characters: shown by notebooks, saved by onefit.report.write>"

@@ -1,0 +1,201 @@
+"""Everything a report says, read off a fitted search; nothing here knows about HTML."""
+
+from __future__ import annotations
+
+import os
+import platform
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from ..core import Exactness
+from ..estimators.comparison import Comparison
+from ..estimators.selection import warn_at_edge
+from .criteria_compared import Compared, compared
+from .curves import Curve, validation_curves
+from .kernel_picture import KernelPicture, kernel_picture
+from .predictions import Classified, Regressed, out_of_fold
+from .surface import Panel, panels_of
+from .table import Scores, read_scores
+from .text import plain, settings
+
+PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "numba", "joblib")
+
+LEDGER_WORDS = {
+    "base": "base matrices (distances, inner products)",
+    "gram": "Gram matrices",
+    "block": "rectangular parts of Gram matrices",
+    "eigendecomposition": "eigendecompositions",
+    "cholesky": "Cholesky factorisations",
+    "fit": "trainings of an estimator",
+    "full solution": "dual problems of all rows",
+    "fold solution": "dual problems of the rows of a fold",
+    "heldout": "passes for held-out values",
+    "scoring": "calls for scores",
+    "proved in round 0": "held-out values proved at the start",
+    "proved in round 1": "held-out values proved in one round",
+    "proved in round 2": "held-out values proved in two rounds",
+    "proved later": "held-out values proved later",
+    "proved by solving": "held-out values proved by solving",
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the search did, and the trainings that it took the place of.
+
+    ``trainings`` is what GridSearchCV would train: candidates times splits, a count and not a measurement.
+    ``trained`` of them were really trained; ``work`` is the sum of the candidates' measured seconds, ``refit`` that of
+    training the chosen model on all rows (None if that was not done).
+    """
+
+    trainings: int
+    trained: int
+    work: float
+    refit: float | None
+    ledger: list[tuple[str, int, float]]
+
+    @property
+    def replaced(self) -> int:
+        """Trainings that were not needed."""
+        return self.trainings - self.trained
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All sections of a report. Where a section has none of its facts, ``missing`` says why, by its name."""
+
+    title: str
+    model: str
+    scores: Scores
+    advice: list[str]
+    labels: list[tuple[str, int]]  # exactness, number of candidates
+    largest_bounds: dict[str, float]  # by exactness, NaN where nothing is known
+    remarks: list[tuple[str, int]]  # status other than ok, number of candidates
+    panels: list[Panel]
+    panels_left_out: int
+    curves: list[Curve]
+    compared: Compared | None
+    predictions: Classified | Regressed | None
+    kernel: KernelPicture | None
+    cost: Cost
+    setup: list[tuple[str, str]]
+    machine: list[tuple[str, str]]
+    missing: dict[str, str]
+
+
+def gather(
+    search: Any, *, title: str | None = None, X: Any = None, y: Any = None, comparison: Comparison | None = None
+) -> Facts:
+    """The facts of a fitted search; those that need the data only if they are given."""
+    scores = read_scores(search)
+    predictions, no_predictions = out_of_fold(search, y)
+    kernel, no_kernel = kernel_picture(search, X, y)
+    panels, left_out = panels_of(scores)
+    counts = Counter(scores.exactness.tolist())
+    remarks = Counter(plain(text) for text in scores.status.tolist() if text != "ok")
+    return Facts(
+        title=title or "Kernel search",
+        model=type(getattr(search.estimator, "steps", [(None, search.estimator)])[-1][1]).__name__,
+        scores=scores,
+        advice=advice_of(search, scores),
+        largest_bounds={label: _largest(scores.bounds[scores.exactness == label]) for label in counts},
+        labels=[(str(label), counts[label]) for label in Exactness if counts[label]],
+        remarks=remarks.most_common(20),
+        panels=panels,
+        panels_left_out=left_out,
+        curves=validation_curves(scores),
+        compared=compared(search, scores, comparison),
+        predictions=predictions,
+        kernel=kernel,
+        cost=cost_of(search, scores),
+        setup=setup_of(search, scores, X, y),
+        machine=machine_facts(),
+        missing={"predictions": no_predictions, "kernel": no_kernel},
+    )
+
+
+def _largest(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.max()) if len(known) else np.nan
+
+
+def advice_of(search: Any, scores: Scores) -> list[str]:
+    """What the choice leaves open: an edge of the grid, ties."""
+    advice = []
+    if not callable(search.refit):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn_at_edge({"params": scores.params, "mean_test_score": scores.merit}, scores.best, "score")
+        advice += [str(warning.message) for warning in caught]
+    ties = int((scores.ranks == scores.ranks[scores.best]).sum()) - 1
+    if ties and np.isfinite(scores.values[scores.best]):
+        advice.append(f"As good as the chosen one: {ties:,} other candidates. Ties go to the first of the grid.")
+    return advice
+
+
+def cost_of(search: Any, scores: Scores) -> Cost:
+    """Counts and seconds as they were taken during the search."""
+    ledger = getattr(search, "ledger_", None)
+    entries = [] if ledger is None else [(LEDGER_WORDS[e], ledger[e], ledger.seconds[e]) for e in ledger.counts]
+    retrained = int((scores.exactness == Exactness.RETRAINED).sum())
+    return Cost(
+        trainings=len(scores) * search.n_splits_,
+        trained=retrained * search.n_splits_,
+        work=float(np.nansum(scores.seconds)),
+        refit=getattr(search, "refit_time_", None),
+        ledger=[entry for entry in entries if entry[1]],
+    )
+
+
+def setup_of(search: Any, scores: Scores, X: Any, y: Any) -> list[tuple[str, str]]:
+    """What was asked for, so that it can be asked for again."""
+    rows = len(search.oof_decision_) if hasattr(search, "oof_decision_") else None
+    if X is not None:
+        rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    facts = {
+        "estimator": " ".join(repr(search.estimator).split()),
+        "param_grid": " ".join(repr(search.param_grid).split()),
+        "chosen": settings(scores.params[scores.best]),
+        "criterion": repr(search.criterion),
+        "cv": f"{search.cv!r}",
+        "splits": str(search.n_splits_),
+        "scoring": repr(search.scoring),
+        "preprocessing": search.preprocessing,
+        "scale_penalty": repr(search.scale_penalty),
+        "screen": repr(search.screen),
+        "n_jobs": repr(search.n_jobs),
+        "rows": "not known" if rows is None else f"{rows:,}",
+    }
+    if X is not None:
+        facts["columns"] = f"{X.shape[1]:,}" if getattr(X, "ndim", 0) == 2 else "not known"
+        facts["fingerprint of X, y"] = f"{joblib.hash(X)}, {joblib.hash(y)}"
+    return [(name, text if len(text) <= 2000 else text[:2000] + "…") for name, text in facts.items()]
+
+
+def machine_facts() -> list[tuple[str, str]]:
+    """Versions, processor and time of writing."""
+    facts = {"written": datetime.now().astimezone().isoformat(timespec="seconds"), "Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            facts[package] = version(package)
+        except PackageNotFoundError:  # a source tree that was not installed
+            continue
+    return list({**facts, "processor": processor(), "cores": str(os.cpu_count()), "system": platform.platform()}.items())
+
+
+def processor() -> str:
+    """The name of the processor, as well as the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

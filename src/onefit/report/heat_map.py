@@ -1,0 +1,116 @@
+"""The cells of a heat map: colour by score, symbol by label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import Exactness
+from .colours import ink, shade
+from .surface import Panel
+from .table import Scores
+from .text import number, settings
+
+SYMBOLS = {
+    Exactness.EXACT: "",
+    Exactness.CERTIFIED: "✓",
+    Exactness.APPROXIMATE: "≈",
+    Exactness.RETRAINED: "↻",
+    Exactness.PRUNED: "–",
+    Exactness.FAILED: "×",
+}
+"""What tells labels apart without colour; pruned and failed cells are hatched as well."""
+
+FEW, MANY = 6, 14
+"""Up to so many columns cells show their scores on a phone; above so many nowhere."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A candidate as a cell: classes, colours, symbol, score, and all of it in words."""
+
+    candidate: int
+    kind: str
+    style: str
+    symbol: str
+    value: str
+    words: str
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A panel with its cells (None where the grid has no candidate)."""
+
+    panel: Panel
+    size: str  # few, some or many columns
+    cells: list[list[Cell | None]]
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """Merits between ``low`` and ``high`` get the whole scale; what is below is as dark as ``low``."""
+
+    low: float
+    high: float
+    clipped: bool
+
+    @classmethod
+    def of(cls, merit: np.ndarray) -> Colouring:
+        """From three times the median's distance to the best: a few dreadful candidates must not use up the scale."""
+        known = merit[np.isfinite(merit)]
+        if len(known) == 0:
+            return cls(0.0, 1.0, False)
+        high, middle, lowest = float(known.max()), float(np.median(known)), float(known.min())
+        low = max(lowest, high - 3.0 * (high - middle)) if middle < high else lowest
+        return cls(low, high, low > lowest)
+
+    def share(self, merit: float) -> float:
+        """The place of a merit on the scale, between 0 and 1."""
+        return 1.0 if self.high == self.low else max(0.0, (merit - self.low) / (self.high - self.low))
+
+
+def heat_map(scores: Scores, panel: Panel, colouring: Colouring) -> HeatMap:
+    """The cells of a panel."""
+    columns = len(panel.column_labels)
+    size = "few" if columns <= FEW else "some" if columns <= MANY else "many"
+    cells = [[None if i is None else cell_of(scores, i, colouring) for i in row] for row in panel.cells]
+    return HeatMap(panel, size, cells)
+
+
+def cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
+    """One candidate."""
+    label, merit = Exactness(scores.exactness[i]), float(scores.merit[i])
+    kinds, symbol = [str(label)], SYMBOLS[label]
+    if i == scores.cautious:
+        kinds.append("cautious")
+        symbol += "◇"
+    if i == scores.best:
+        kinds.append("best")
+        symbol += "★"
+    style = ""
+    if np.isfinite(merit) and label not in (Exactness.PRUNED, Exactness.FAILED):
+        colour = shade(colouring.share(merit))
+        style = f"background:{colour};color:{ink(colour)}"
+    words = f"{settings(scores.params[i])}: {number(scores.values[i])}, {label}"
+    if i == scores.best:
+        words += ", chosen"
+    if i == scores.cautious:
+        words += ", one-standard-error choice"
+    return Cell(i, " ".join(kinds), style, symbol, number(scores.values[i], 3), words)
+
+
+def details(scores: Scores) -> list[list]:
+    """What the tooltip of every candidate shows: parameters, value, error, rank, label, bound, seconds, status."""
+    return [
+        [
+            settings(scores.params[i]), _known(scores.values[i]), _known(scores.errors[i]), int(scores.ranks[i]),
+            str(scores.exactness[i]), _known(scores.bounds[i]), _known(scores.seconds[i]), str(scores.status[i])[:300],
+        ]
+        for i in range(len(scores))
+    ]  # fmt: skip
+
+
+def _known(value: float) -> float | None:
+    """A number that JSON has, or None."""
+    return float(value) if np.isfinite(value) else None

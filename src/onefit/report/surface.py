@@ -1,0 +1,135 @@
+"""The grid as panels of cells: kernel parameter by regularisation, one panel for every setting of the others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .table import Scores
+from .text import last_part, plain, settings
+
+REGULARISATION = ("C", "alpha")
+KERNEL = ("gamma", "degree", "coef0", "kernel", "kernel_params", "nu", "length_scale")
+"""Parameters by their last name, those first that are first looked for."""
+
+PANELS, CELLS = 12, 3600
+"""As many panels, and as many cells in all, are drawn; the table of candidates has the rest."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Which parameters the rows, the columns and the panels of cells stand for; the first two may be missing."""
+
+    row: str | None
+    column: str | None
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Cells of candidates (their numbers; None where the grid has none) by two parameters."""
+
+    title: str
+    row_name: str
+    column_name: str
+    row_labels: list[str]
+    column_labels: list[str]
+    cells: list[list[int | None]]
+    thinned: bool = False  # not all values of the parameters are shown
+
+
+def key_of(value: Any) -> tuple:
+    """Sorts parameter values: numbers by size, then everything else by its text; equal keys are equal values."""
+    if isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value):
+        return (0, float(value), "")
+    return (1, 0.0, plain(value))
+
+
+def varied(params: list[dict[str, Any]]) -> dict[str, int]:
+    """The parameters that take more than one value (absent counts as one), with how many."""
+    names = dict.fromkeys(name for candidate in params for name in candidate)
+    counts = {name: len({key_of(candidate.get(name)) for candidate in params}) for name in names}
+    return {name: count for name, count in counts.items() if count > 1}
+
+
+def choose_axes(params: list[dict[str, Any]]) -> Axes:
+    """Regularisation in columns, a kernel parameter in rows; whatever varies most where there is no such."""
+    counts = varied(params)
+    column = _first(counts, REGULARISATION)
+    rest = {name: count for name, count in counts.items() if name != column}
+    row = _first(rest, KERNEL) or (max(rest, key=lambda name: rest[name]) if rest else None)
+    if column is None:
+        rest = {name: count for name, count in rest.items() if name != row}
+        column = max(rest, key=lambda name: rest[name]) if rest else None
+    return Axes(row, column, tuple(name for name in counts if name not in (row, column)))
+
+
+def _first(names: dict[str, int], wanted: tuple[str, ...]) -> str | None:
+    for want in wanted:
+        found = [name for name in names if last_part(name) == want]
+        if found:
+            return max(found, key=lambda name: names[name])
+    return None
+
+
+def panels_of(scores: Scores, axes: Axes | None = None) -> tuple[list[Panel], int]:
+    """(panels, how many were left out): that of the chosen candidate first, the others by their best candidate."""
+    axes = axes or choose_axes(scores.params)
+    groups: dict[tuple, list[int]] = {}
+    for number, params in enumerate(scores.params):
+        groups.setdefault(tuple(key_of(params.get(name)) for name in axes.others), []).append(number)
+    merit = np.nan_to_num(scores.merit, nan=-np.inf)
+    order = sorted(groups.values(), key=lambda group: (scores.best not in group, -max(merit[group])))
+    panels: list[Panel] = []
+    for group in order[:PANELS]:
+        room = CELLS - sum(len(panel.cells) * len(panel.column_labels) for panel in panels)
+        if panels and room <= 0:
+            break
+        panels.append(_panel(scores, axes, group, max(room, 1)))
+    return panels, len(order) - len(panels)
+
+
+def _panel(scores: Scores, axes: Axes, group: list[int], room: int) -> Panel:
+    rows, columns = (_values(scores, name, group) for name in (axes.row, axes.column))
+    side = math.isqrt(room)
+    limits = max(side, room // len(columns)), max(side, room // len(rows))
+    chosen = scores.params[scores.best if scores.best in group else group[0]]
+    kept = [
+        _thin(values, limit, key_of(chosen.get(name)) if name else ())
+        for values, limit, name in zip((rows, columns), limits, (axes.row, axes.column))
+    ]
+    places = {}
+    for number in reversed(group):  # of candidates in the same cell the first is shown
+        params = scores.params[number]
+        places[tuple(key_of(params.get(name)) if name else () for name in (axes.row, axes.column))] = number
+    cells = [[places.get((row, column)) for column in kept[1]] for row in kept[0]]
+    title = settings({name: scores.params[group[0]][name] for name in axes.others if name in scores.params[group[0]]})
+    return Panel(
+        title if axes.others else "",
+        axes.row or "",
+        axes.column or "",
+        [rows[key] for key in kept[0]],
+        [columns[key] for key in kept[1]],
+        cells,
+        thinned=(len(kept[0]), len(kept[1])) != (len(rows), len(columns)),
+    )
+
+
+def _values(scores: Scores, name: str | None, group: list[int]) -> dict[tuple, str]:
+    """Key and text of every value of a parameter, in order; a single nameless one without a parameter."""
+    if name is None:
+        return {(): ""}
+    found = {key_of(scores.params[i].get(name)): plain(scores.params[i].get(name)) for i in group}
+    return {key: found[key] for key in sorted(found)}
+
+
+def _thin(values: dict[tuple, str], limit: int, keep: tuple) -> list[tuple]:
+    """At most ``limit`` or so of the values, equally spaced, with the one to keep among them."""
+    keys = list(values)
+    step = -(-len(keys) // limit)
+    start = keys.index(keep) % step if keep in values else 0
+    return keys[start::step]
