@@ -20,18 +20,28 @@ if TYPE_CHECKING:
     from .estimators.ls_svm import LSSVC, LSSVR
     from .estimators.preparation import RetrainingWarning
     from .estimators.selection import GridEdgeWarning, one_standard_error
+    from .report.displays import (
+        CriterionCurveDisplay,
+        CriticalDifferenceDisplay,
+        SpectrumDisplay,
+        ValidationSurfaceDisplay,
+    )
 
 __version__ = "0.1.0"
 
 _MODULES = ("bounds", "criteria", "datasets", "kernels", "report")
 _HOMES = {
     "Comparison": "estimators.comparison",
+    "CriterionCurveDisplay": "report.displays",
+    "CriticalDifferenceDisplay": "report.displays",
     "GridEdgeWarning": "estimators.selection",
     "KernelSearchCV": "estimators.kernel_search",
     "L2SVC": "estimators.l2_svm",
     "LSSVC": "estimators.ls_svm",
     "LSSVR": "estimators.ls_svm",
     "RetrainingWarning": "estimators.preparation",
+    "SpectrumDisplay": "report.displays",
+    "ValidationSurfaceDisplay": "report.displays",
     "calibrated": "estimators.calibration",
     "compare": "estimators.comparison",
     "cross_val_decision": "estimators.decision",
@@ -43,9 +53,13 @@ __all__ = [
     "LSSVC",
     "LSSVR",
     "Comparison",
+    "CriterionCurveDisplay",
+    "CriticalDifferenceDisplay",
     "GridEdgeWarning",
     "KernelSearchCV",
     "RetrainingWarning",
+    "SpectrumDisplay",
+    "ValidationSurfaceDisplay",
     "bounds",
     "calibrated",
     "compare",

@@ -39,7 +39,7 @@ class Compared:
 
 
 def compared(search: Any, scores: Scores, comparison: Comparison | None) -> Compared | None:
-    """From a Comparison, or from the columns ``criterion_<name>`` of the search; None if there is nothing to compare."""
+    """From a Comparison, or from the columns ``criterion_<name>`` of the search; None if there are no two."""
     if comparison is not None and not isinstance(comparison, Comparison):
         raise ValueError(f"comparison must come from onefit.compare, got {type(comparison).__name__}.")
     comparison = comparison or _own_comparison(search, scores)

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from ..core import Exactness
-from .surface import choose_axes, key_of
+from .surface import axes_around, key_of
 from .table import Scores
 
 
@@ -43,7 +43,7 @@ def spans_decades(places: np.ndarray) -> bool:
 
 def validation_curves(scores: Scores) -> list[Curve]:
     """A curve for each of the two axes of the grid that has three numbers or more through the chosen candidate."""
-    axes = choose_axes(scores.params)
+    axes = axes_around(scores, scores.best)
     curves = [validation_curve(scores, name) for name in (axes.column, axes.row) if name is not None]
     return [curve for curve in curves if len(curve.places) > 2]
 

@@ -24,7 +24,7 @@ from .kernel_picture import KernelPicture, kernel_picture
 from .predictions import Classified, Regressed, out_of_fold
 from .surface import Panel, panels_of
 from .table import Scores, read_scores
-from .text import plain, settings
+from .text import plain, python
 
 PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "numba", "joblib")
 
@@ -161,11 +161,11 @@ def setup_of(search: Any, scores: Scores, X: Any, y: Any) -> list[tuple[str, str
     if X is not None:
         rows = X.shape[0] if hasattr(X, "shape") else len(X)
     facts = {
-        "estimator": " ".join(repr(search.estimator).split()),
-        "param_grid": " ".join(repr(search.param_grid).split()),
-        "chosen": settings(scores.params[scores.best]),
-        "criterion": repr(search.criterion),
-        "cv": f"{search.cv!r}",
+        "estimator": python(search.estimator),
+        "param_grid": python(search.param_grid),
+        "chosen": python(scores.params[scores.best]),
+        "criterion": python(search.criterion),
+        "cv": python(search.cv),
         "splits": str(search.n_splits_),
         "scoring": repr(search.scoring),
         "preprocessing": search.preprocessing,
@@ -188,7 +188,8 @@ def machine_facts() -> list[tuple[str, str]]:
             facts[package] = version(package)
         except PackageNotFoundError:  # a source tree that was not installed
             continue
-    return list({**facts, "processor": processor(), "cores": str(os.cpu_count()), "system": platform.platform()}.items())
+    facts |= {"processor": processor(), "cores": str(os.cpu_count()), "system": platform.platform()}
+    return list(facts.items())
 
 
 def processor() -> str:

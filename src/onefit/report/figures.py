@@ -84,7 +84,7 @@ def residuals(facts: Regressed) -> str:
 
 
 def spectrum(facts: KernelPicture) -> str:
-    """Eigenvalues from the largest to the smallest that rounding lets see, and the ridge; nothing if none is positive."""
+    """Eigenvalues down to the smallest that rounding lets see, and the ridge; nothing if none is positive."""
     floor = max(0.0, facts.eigenvalues[0] * 1e-16 * facts.n)
     kept = facts.eigenvalues[facts.eigenvalues > floor]
     if len(kept) == 0:

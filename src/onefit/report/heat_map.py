@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,13 @@ class Colouring:
         low = max(lowest, high - 3.0 * (high - middle)) if middle < high else lowest
         return cls(low, high, low > lowest)
 
+    def text(self, value: float) -> str:
+        """A value with as many decimals as all others, three digits of the best one or so."""
+        size = abs(self.high)
+        if not np.isfinite(value) or not 0.01 <= size < 1e5:
+            return number(value, 3)
+        return f"{value:.{max(0, 3 - max(0, math.floor(math.log10(size))))}f}"
+
     def share(self, merit: float) -> float:
         """The place of a merit on the scale, between 0 and 1."""
         return 1.0 if self.high == self.low else max(0.0, (merit - self.low) / (self.high - self.low))
@@ -92,12 +100,11 @@ def cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
     if np.isfinite(merit) and label not in (Exactness.PRUNED, Exactness.FAILED):
         colour = shade(colouring.share(merit))
         style = f"background:{colour};color:{ink(colour)}"
-    words = f"{settings(scores.params[i])}: {number(scores.values[i])}, {label}"
-    if i == scores.best:
-        words += ", chosen"
-    if i == scores.cautious:
-        words += ", one-standard-error choice"
-    return Cell(i, " ".join(kinds), style, symbol, number(scores.values[i], 3), words)
+    value = colouring.text(float(scores.values[i]))
+    words = [symbol + value]  # a name that differs from what is seen would confuse whoever speaks to the page
+    words += ["chosen"] * (i == scores.best) + ["one-standard-error choice"] * (i == scores.cautious)
+    words += [str(label), settings(scores.params[i])]
+    return Cell(i, " ".join(kinds), style, symbol, value, ", ".join(words))
 
 
 def details(scores: Scores) -> list[list]:

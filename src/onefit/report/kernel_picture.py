@@ -141,7 +141,7 @@ def _bounds(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine
         largest = 1.0 if classes else float(np.abs(y).max())
         if largest == 0:
             return []
-        facts = {"kappa": kappa, "M": largest, "lam": penalty / n, "n": n}
+        facts: dict[str, Any] = {"kappa": kappa, "M": largest, "lam": penalty / n, "n": n}
         change = "How much leaving out one row changes a prediction, at most"
         return [
             Bound("krr_change", bounds.krr_change(beta, **facts), f"{change}, by kernel stability."),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .table import Scores
-from .text import last_part, plain, settings
+from .text import last_part, plain, settings, tick
 
 REGULARISATION = ("C", "alpha")
 KERNEL = ("gamma", "degree", "coef0", "kernel", "kernel_params", "nu", "length_scale")
@@ -76,46 +76,58 @@ def _first(names: dict[str, int], wanted: tuple[str, ...]) -> str | None:
     return None
 
 
-def panels_of(scores: Scores, axes: Axes | None = None) -> tuple[list[Panel], int]:
+def axes_around(scores: Scores, number: int) -> Axes:
+    """The axes of the part of the grid that a candidate is in: of those with the same parameters."""
+    names = set(scores.params[number])
+    return choose_axes([params for params in scores.params if set(params) == names])
+
+
+def panels_of(scores: Scores) -> tuple[list[Panel], int]:
     """(panels, how many were left out): that of the chosen candidate first, the others by their best candidate."""
-    axes = axes or choose_axes(scores.params)
+    parts: dict[frozenset, Axes] = {}
     groups: dict[tuple, list[int]] = {}
     for number, params in enumerate(scores.params):
-        groups.setdefault(tuple(key_of(params.get(name)) for name in axes.others), []).append(number)
+        names = frozenset(params)
+        if names not in parts:
+            parts[names] = axes_around(scores, number)
+        others = tuple(key_of(params[name]) for name in parts[names].others)
+        groups.setdefault((names, others), []).append(number)
     merit = np.nan_to_num(scores.merit, nan=-np.inf)
-    order = sorted(groups.values(), key=lambda group: (scores.best not in group, -max(merit[group])))
+    order = sorted(groups.items(), key=lambda item: (scores.best not in item[1], -max(merit[item[1]])))
+    differing = varied(scores.params)
     panels: list[Panel] = []
-    for group in order[:PANELS]:
+    for (names, _), group in order[:PANELS]:
         room = CELLS - sum(len(panel.cells) * len(panel.column_labels) for panel in panels)
         if panels and room <= 0:
             break
-        panels.append(_panel(scores, axes, group, max(room, 1)))
+        panels.append(_panel(scores, parts[names], group, max(room, 1), differing))
     return panels, len(order) - len(panels)
 
 
-def _panel(scores: Scores, axes: Axes, group: list[int], room: int) -> Panel:
-    rows, columns = (_values(scores, name, group) for name in (axes.row, axes.column))
-    side = math.isqrt(room)
-    limits = max(side, room // len(columns)), max(side, room // len(rows))
+def _panel(scores: Scores, axes: Axes, group: list[int], room: int, differing: dict[str, int]) -> Panel:
+    """The candidates of a group; its title has what is the same for all of them, and not for those of other panels."""
+    names = (axes.row, axes.column)
+    values = [_values(scores, name, group) for name in names]
     chosen = scores.params[scores.best if scores.best in group else group[0]]
+    side = math.isqrt(room)
+    limits = max(side, room // len(values[1])), max(side, room // len(values[0]))
     kept = [
-        _thin(values, limit, key_of(chosen.get(name)) if name else ())
-        for values, limit, name in zip((rows, columns), limits, (axes.row, axes.column))
-    ]
+        _thin(found, limit, key_of(chosen[name]) if name else ())
+        for found, limit, name in zip(values, limits, names)
+    ]  # fmt: skip
     places = {}
     for number in reversed(group):  # of candidates in the same cell the first is shown
         params = scores.params[number]
-        places[tuple(key_of(params.get(name)) if name else () for name in (axes.row, axes.column))] = number
-    cells = [[places.get((row, column)) for column in kept[1]] for row in kept[0]]
-    title = settings({name: scores.params[group[0]][name] for name in axes.others if name in scores.params[group[0]]})
+        places[tuple(key_of(params[name]) if name else () for name in names)] = number
+    same = {name: value for name, value in chosen.items() if name in differing and name not in names}
     return Panel(
-        title if axes.others else "",
+        settings(same) if same else "",
         axes.row or "",
         axes.column or "",
-        [rows[key] for key in kept[0]],
-        [columns[key] for key in kept[1]],
-        cells,
-        thinned=(len(kept[0]), len(kept[1])) != (len(rows), len(columns)),
+        [values[0][key] for key in kept[0]],
+        [values[1][key] for key in kept[1]],
+        [[places.get((row, column)) for column in kept[1]] for row in kept[0]],
+        thinned=any(len(some) < len(found) for some, found in zip(kept, values)),
     )
 
 
@@ -123,7 +135,7 @@ def _values(scores: Scores, name: str | None, group: list[int]) -> dict[tuple, s
     """Key and text of every value of a parameter, in order; a single nameless one without a parameter."""
     if name is None:
         return {(): ""}
-    found = {key_of(scores.params[i].get(name)): plain(scores.params[i].get(name)) for i in group}
+    found = {key_of(scores.params[i].get(name)): tick(scores.params[i].get(name)) for i in group}
     return {key: found[key] for key in sorted(found)}
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
+
+_NUMPY_NUMBER = re.compile(r"np\.(?:float|int|bool)\w*\(([^()]*)\)")
 
 LONGEST = 120
 """Characters of a value that are shown; parameters can be arrays."""
@@ -27,13 +32,40 @@ def number(value: Any, digits: int = 4) -> str:
 def plain(value: Any) -> str:
     """A parameter's value on one line, shortened if need be.
 
-    >>> plain(0.1), plain("rbf"), plain(None), plain([1, 2])
-    ('0.1', 'rbf', 'None', '[1, 2]')
+    >>> plain(0.1), plain("rbf"), plain(None), plain([np.float64(1.5), 2])
+    ('0.1', 'rbf', 'None', '[1.5, 2]')
     """
     if isinstance(value, Real) and not isinstance(value, bool | Integral):
         return f"{float(value):.6g}"
-    text = " ".join(str(value).split())
+    text = python(value) if not isinstance(value, str) else " ".join(value.split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def python(value: Any) -> str:
+    """A value as one would type it: arrays as lists, NumPy's numbers as numbers.
+
+    >>> python({"C": np.array([0.1, 1.0]), "kernel": ["rbf"]}), python(np.float64(2.0))
+    ("{'C': [0.1, 1.0], 'kernel': ['rbf']}", '2.0')
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {python(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if type(value) in (list, tuple):
+        inside = ", ".join(python(part) for part in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    return " ".join(_NUMPY_NUMBER.sub(r"\1", repr(value)).split())
+
+
+def tick(value: Any) -> str:
+    """A parameter's value at the side of a table.
+
+    >>> tick(3.16227766e-05), tick(10), tick("scale")
+    ('3.162e-05', '10', 'scale')
+    """
+    if isinstance(value, Real) and not isinstance(value, bool | Integral):
+        return f"{float(value):.4g}"
+    return plain(value)
 
 
 def settings(params: Mapping[str, Any]) -> str:

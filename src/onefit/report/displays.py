@@ -1,0 +1,300 @@
+"""Pictures of searches, criteria and kernels in matplotlib, with the manners of scikit-learn's displays.
+
+``from_…`` computes what is drawn and draws it; the display keeps the numbers, can ``plot`` them again, and has the axes
+and the figure as ``ax_`` and ``figure_``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata, studentized_range
+
+from ..core import Exactness
+from ..estimators.comparison import Comparison
+from ..estimators.comparison_plot import curve_of, parameter_of
+from ..kernels import Kernel
+from .curves import Curve, spans_decades, validation_curve
+from .heat_map import SYMBOLS, Colouring
+from .surface import Panel, axes_around, panels_of
+from .table import Scores, read_scores
+
+ACCENT, CHOSEN = "#0a6b57", "#b3261e"
+
+
+def _axes(ax: Any) -> Any:
+    """The given axes, or new ones."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("Displays need matplotlib: install onefit[plot].") from error
+    return plt.subplots()[1]
+
+
+@dataclass
+class ValidationSurfaceDisplay:
+    """Scores of a grid as a heat map: kernel parameter by regularisation.
+
+    The chosen candidate is marked with a star, the one-standard-error choice with a diamond; certified, approximate
+    and retrained cells have a symbol, pruned and failed ones are left grey with theirs. Colours start three times as
+    far below the best score as the median is, so that a few dreadful candidates do not use them up.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from onefit import KernelSearchCV, ValidationSurfaceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = KernelSearchCV(SVC(), {"gamma": [0.01, 0.1, 1], "C": [0.1, 1, 10, 100]}, cv=5).fit(X, y)
+    >>> display = ValidationSurfaceDisplay.from_search(search)
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel(), display.values.shape
+    ('C', 'gamma', (3, 4))
+    """
+
+    scores: Scores
+    panel: Panel
+
+    @classmethod
+    def from_search(
+        cls, search: Any, *, panel: int = 0, ax: Any = None, cmap: str = "viridis", colorbar: bool = True
+    ) -> ValidationSurfaceDisplay:
+        """Draw a fitted search; of grids with more than two parameters one ``panel``, first that of the choice."""
+        scores = read_scores(search)
+        panels, _ = panels_of(scores)
+        if not 0 <= panel < len(panels):
+            raise ValueError(f"panel must be one of 0 to {len(panels) - 1}, got {panel!r}.")
+        return cls(scores, panels[panel]).plot(ax=ax, cmap=cmap, colorbar=colorbar)
+
+    @property
+    def values(self) -> np.ndarray:
+        """What is coloured, by rows and columns; NaN for what was pruned, failed, or is not in the grid."""
+        hidden = np.isin(self.scores.exactness, [Exactness.PRUNED, Exactness.FAILED])
+        values = np.where(hidden, np.nan, self.scores.values)
+        return np.array([[np.nan if i is None else values[i] for i in row] for row in self.panel.cells])
+
+    def plot(self, *, ax: Any = None, cmap: str = "viridis", colorbar: bool = True) -> ValidationSurfaceDisplay:
+        """Draw it, on given axes or new ones."""
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        colouring, sign = Colouring.of(self.scores.merit), 1.0 if self.scores.greater_is_better else -1.0
+        low, high = sorted((sign * colouring.low, sign * colouring.high))
+        name = cmap if self.scores.greater_is_better else f"{cmap}_r"
+        self.ax_.set_facecolor("#d9d9d9")
+        self.im_ = self.ax_.imshow(self.values, cmap=name, vmin=low, vmax=high, aspect="auto")
+        if colorbar:
+            below = "min" if self.scores.greater_is_better else "max"
+            extend = below if colouring.clipped else "neither"
+            self.figure_.colorbar(self.im_, ax=self.ax_, label=self.scores.name, extend=extend)
+        self._mark(name)
+        self._label(self.ax_.set_xticks, self.panel.column_labels, rotation=45, ha="right")
+        self._label(self.ax_.set_yticks, self.panel.row_labels)
+        self.ax_.set(xlabel=self.panel.column_name, ylabel=self.panel.row_name, title=self.panel.title)
+        return self
+
+    def _mark(self, cmap: str) -> None:
+        for row, line in enumerate(self.panel.cells):
+            for column, i in enumerate(line):
+                if i is None:
+                    continue
+                symbol = SYMBOLS[Exactness(self.scores.exactness[i])]
+                symbol += "◇" * (i == self.scores.cautious) + "★" * (i == self.scores.best)
+                if symbol:
+                    colour = self.im_.cmap(self.im_.norm(self.im_.get_array()[row, column]))
+                    dark = np.ma.is_masked(self.im_.get_array()[row, column]) or sum(colour[:3]) > 1.4
+                    self.ax_.text(column, row, symbol, ha="center", va="center", color="black" if dark else "white")
+
+    @staticmethod
+    def _label(set_ticks: Any, labels: Sequence[str], **options: Any) -> None:
+        every = max(1, -(-len(labels) // 25))
+        set_ticks(range(0, len(labels), every), labels[::every], **options)
+
+
+@dataclass
+class CriterionCurveDisplay:
+    """A score over a parameter with its band of one standard error, or several criteria side by side.
+
+    ``from_search`` draws the candidates that differ from the chosen one in the parameter only. ``from_comparison``
+    draws for each criterion its best value over all other parameters, scaled so that 0 is its worst and 1 its best:
+    they have no unit in common.
+    """
+
+    parameter: str
+    curves: dict[str, Curve]
+    scaled: bool
+
+    @classmethod
+    def from_search(cls, search: Any, parameter: str | None = None, *, ax: Any = None) -> CriterionCurveDisplay:
+        """Draw the validation curve of a fitted search, by default over its kernel parameter."""
+        scores = read_scores(search)
+        axes = axes_around(scores, scores.best)
+        parameter = parameter or axes.row or axes.column
+        if parameter is None or parameter not in scores.params[scores.best]:
+            raise ValueError(f"parameter must be one of the grid's, got {parameter!r}.")
+        curve = validation_curve(scores, parameter)
+        if len(curve.places) == 0:
+            raise ValueError(f"The grid has no numbers for {parameter!r}.")
+        return cls(parameter, {scores.name: curve}, scaled=False).plot(ax=ax)
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, parameter: str | None = None, *, ax: Any = None
+    ) -> CriterionCurveDisplay:
+        """Draw what ``onefit.compare`` returned, by default over a kernel parameter."""
+        parameter = parameter or parameter_of(comparison)
+        curves = {}
+        for row in comparison.rows:
+            name = row["criterion"]
+            places, values = curve_of(comparison, name, parameter)
+            values = values if comparison.greater_is_better[name] else -values
+            spread = np.nanmax(values) - np.nanmin(values)
+            values = (values - np.nanmin(values)) / spread if spread > 0 else np.ones(len(values))
+            at = np.flatnonzero(places == row["params"].get(parameter))
+            curves[name] = Curve(
+                parameter, name, places, values, np.full(len(values), np.nan),
+                int(at[0]) if len(at) else None, None, np.nan,
+            )  # fmt: skip
+        return cls(parameter, curves, scaled=True).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> CriterionCurveDisplay:
+        """Draw it, on given axes or new ones."""
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = []
+        for name, curve in self.curves.items():
+            (line,) = self.ax_.plot(curve.places, curve.values, marker=".", label=name)
+            self.lines_.append(line)
+            if np.isfinite(curve.errors).any():
+                low, high = curve.values - curve.errors, curve.values + curve.errors
+                self.ax_.fill_between(curve.places, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+            if np.isfinite(curve.threshold):
+                self.ax_.axhline(curve.threshold, linestyle="--", color="gray", linewidth=1)
+            for position, marker, fill in ((curve.cautious, "D", "none"), (curve.best, "*", "full")):
+                if position is not None:
+                    at = curve.places[position], curve.values[position]
+                    self.ax_.plot(*at, marker, color=line.get_color(), markersize=12, fillstyle=fill)
+        if spans_decades(next(iter(self.curves.values())).places):
+            self.ax_.set_xscale("log")
+        self.ax_.set(xlabel=self.parameter, ylabel="scaled: 1 is best" if self.scaled else next(iter(self.curves)))
+        if len(self.curves) > 1:
+            self.ax_.legend()
+        return self
+
+
+@dataclass
+class SpectrumDisplay:
+    """Eigenvalues of a Gram matrix from the largest to the smallest, and a ridge among them.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from onefit import SpectrumDisplay
+    >>> from onefit.kernels import Gaussian
+    >>> display = SpectrumDisplay.from_kernel(Gaussian(0.1), load_iris().data, ridge=0.01)
+    >>> len(display.eigenvalues), bool(abs(display.eigenvalues.sum() - 150) < 1e-9)
+    (150, True)
+    """
+
+    eigenvalues: np.ndarray
+    ridge: float | None = None
+    name: str | None = None
+
+    @classmethod
+    def from_kernel(
+        cls, kernel: Any, X: Any = None, *, ridge: float | None = None, name: str | None = None, ax: Any = None
+    ) -> SpectrumDisplay:
+        """Draw the spectrum of a kernel of ``onefit.kernels`` on the rows of X, or of a Gram matrix."""
+        if isinstance(kernel, Kernel):
+            if X is None:
+                raise ValueError("X is needed: a kernel has a spectrum on some rows only.")
+            K = kernel(X)
+        else:
+            K = np.asarray(kernel, dtype=float)
+            if K.ndim != 2 or K.shape[0] != K.shape[1] or X is not None:
+                raise ValueError("kernel must be one of onefit.kernels, with X, or a square Gram matrix, without.")
+        return cls(np.linalg.eigvalsh((K + K.T) / 2.0)[::-1], ridge, name).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> SpectrumDisplay:
+        """Draw what is positive of it, on given axes or new ones."""
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        floor = max(0.0, self.eigenvalues[0] * 1e-16 * len(self.eigenvalues))
+        kept = self.eigenvalues[self.eigenvalues > floor]
+        (self.line_,) = self.ax_.plot(np.arange(1, len(kept) + 1), kept, color=ACCENT, label=self.name)
+        if self.ridge:
+            self.ax_.axhline(self.ridge, linestyle="--", color="gray", linewidth=1, label="ridge")
+        if self.ridge or self.name:
+            self.ax_.legend()
+        self.ax_.set(xscale="log", yscale="log", xlabel="place", ylabel="eigenvalue")
+        return self
+
+
+@dataclass
+class CriticalDifferenceDisplay:
+    """Average ranks of methods over data sets; methods that the Nemenyi test cannot tell apart are joined by a bar.
+
+    ``ranks`` (1 is best) and ``p_values`` are by method, ``difference`` is how far apart two average ranks have to be.
+    Needs scikit-posthocs and pandas.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from onefit import CriticalDifferenceDisplay
+    >>> scores = {"cv": [0.9, 0.8, 0.7, 0.9], "sm": [0.8, 0.7, 0.7, 0.6], "kta": [0.7, 0.6, 0.5, 0.5]}
+    >>> display = CriticalDifferenceDisplay.from_scores(scores)
+    >>> {name: float(rank) for name, rank in display.ranks.items()}
+    {'cv': 1.125, 'sm': 1.875, 'kta': 3.0}
+    """
+
+    ranks: dict[str, float]
+    p_values: Any
+    difference: float
+    alpha: float
+
+    @classmethod
+    def from_scores(
+        cls, scores: Any, *, greater_is_better: bool = True, alpha: float = 0.05, ax: Any = None
+    ) -> CriticalDifferenceDisplay:
+        """Draw a table of scores: a DataFrame or a dict, one row for each data set, one column for each method."""
+        pandas, posthocs = _posthocs()
+        table = pandas.DataFrame(scores).astype(float)
+        n_sets, n_methods = table.shape
+        if n_sets < 2 or n_methods < 2:
+            raise ValueError(f"scores must have two data sets and two methods or more, got {n_sets} and {n_methods}.")
+        missing = [str(name) for name in table.columns if table[name].isna().any()]
+        if missing:
+            raise ValueError(f"scores has missing values: {', '.join(missing)}.")
+        values = -table.to_numpy() if greater_is_better else table.to_numpy()
+        means = rankdata(values, axis=1).mean(axis=0)
+        names = [str(name) for name in table.columns]
+        p_values = posthocs.posthoc_nemenyi_friedman(values)
+        p_values.index = p_values.columns = names
+        quantile = float(studentized_range.ppf(1.0 - alpha, n_methods, np.inf)) / np.sqrt(2.0)
+        difference = quantile * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_sets))
+        return cls(dict(zip(names, means.tolist())), p_values, float(difference), alpha).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> CriticalDifferenceDisplay:
+        """Draw it, on given axes or new ones."""
+        _, posthocs = _posthocs()
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        posthocs.critical_difference_diagram(
+            self.ranks, self.p_values, cd=self.difference, alpha=self.alpha, ax=self.ax_,
+            crossbar_props={"color": CHOSEN},
+        )  # fmt: skip
+        return self
+
+
+def _posthocs() -> tuple[Any, Any]:
+    try:
+        import pandas
+        import scikit_posthocs
+    except ImportError as error:
+        raise ImportError("Critical differences need scikit-posthocs: install onefit[studies].") from error
+    return pandas, scikit_posthocs
