@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from functools import cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ ANCHORS = (
 """Eleven colours of viridis, equally spaced: darker is always less, also in grey."""
 
 
+@cache
 def palette(size: int = 256) -> np.ndarray:
     """The scale in ``size`` steps, shape (size, 3)."""
     places = np.linspace(0.0, len(ANCHORS) - 1.0, size)

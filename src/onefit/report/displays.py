@@ -41,7 +41,7 @@ class ValidationSurfaceDisplay:
     """Scores of a grid as a heat map: kernel parameter by regularisation.
 
     The chosen candidate is marked with a star, the one-standard-error choice with a diamond; certified, approximate
-    and retrained cells have a symbol, pruned and failed ones are left grey with theirs. Colours start three times as
+    and retrained cells have a symbol where labels differ, pruned and failed ones are grey. Colours start three times as
     far below the best score as the median is, so that a few dreadful candidates do not use them up.
 
     Examples
@@ -91,23 +91,25 @@ class ValidationSurfaceDisplay:
             below = "min" if self.scores.greater_is_better else "max"
             extend = below if colouring.clipped else "neither"
             self.figure_.colorbar(self.im_, ax=self.ax_, label=self.scores.name, extend=extend)
-        self._mark(name)
+        self._mark()
         self._label(self.ax_.set_xticks, self.panel.column_labels, rotation=45, ha="right")
         self._label(self.ax_.set_yticks, self.panel.row_labels)
         self.ax_.set(xlabel=self.panel.column_name, ylabel=self.panel.row_name, title=self.panel.title)
         return self
 
-    def _mark(self, cmap: str) -> None:
+    def _mark(self) -> None:
+        """Symbols of the chosen ones, and of labels if there are several."""
+        several, values = len(set(self.scores.exactness)) > 1, self.values
         for row, line in enumerate(self.panel.cells):
             for column, i in enumerate(line):
                 if i is None:
                     continue
-                symbol = SYMBOLS[Exactness(self.scores.exactness[i])]
+                symbol = SYMBOLS[Exactness(self.scores.exactness[i])] if several else ""
                 symbol += "◇" * (i == self.scores.cautious) + "★" * (i == self.scores.best)
                 if symbol:
-                    colour = self.im_.cmap(self.im_.norm(self.im_.get_array()[row, column]))
-                    dark = np.ma.is_masked(self.im_.get_array()[row, column]) or sum(colour[:3]) > 1.4
-                    self.ax_.text(column, row, symbol, ha="center", va="center", color="black" if dark else "white")
+                    value = values[row, column]
+                    light = np.isnan(value) or sum(self.im_.cmap(self.im_.norm(value))[:3]) > 1.4
+                    self.ax_.text(column, row, symbol, ha="center", va="center", color="black" if light else "white")
 
     @staticmethod
     def _label(set_ticks: Any, labels: Sequence[str], **options: Any) -> None:

@@ -107,14 +107,11 @@ def cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
     return Cell(i, " ".join(kinds), style, symbol, value, ", ".join(words))
 
 
-def details(scores: Scores) -> list[list]:
-    """What the tooltip of every candidate shows: parameters, value, error, rank, label, bound, seconds, status."""
+def details(scores: Scores, i: int) -> list:
+    """What the tooltip of a candidate shows: parameters, value, error, rank, label, bound, seconds, status."""
     return [
-        [
-            settings(scores.params[i]), _known(scores.values[i]), _known(scores.errors[i]), int(scores.ranks[i]),
-            str(scores.exactness[i]), _known(scores.bounds[i]), _known(scores.seconds[i]), str(scores.status[i])[:300],
-        ]
-        for i in range(len(scores))
+        settings(scores.params[i]), _known(scores.values[i]), _known(scores.errors[i]), int(scores.ranks[i]),
+        str(scores.exactness[i]), _known(scores.bounds[i]), _known(scores.seconds[i]), str(scores.status[i])[:300],
     ]  # fmt: skip
 
 

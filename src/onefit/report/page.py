@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def render(facts: Facts) -> str:
         cost=facts.cost,
         colouring=colouring,
         maps=[heat_map(scores, panel, colouring) for panel in facts.panels],
-        details={i: row for i, row in enumerate(details(scores)) if i in shown},
+        details={i: details(scores, i) for i in sorted(shown)},
         symbols={str(label): symbol for label, symbol in SYMBOLS.items()},
         meanings=MEANINGS,
         scale=", ".join(f"rgb({r},{g},{b})" for r, g, b in palette(11)),
@@ -60,6 +61,7 @@ def render(facts: Facts) -> str:
     )
 
 
+@cache
 def _environment() -> Any:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -1,0 +1,140 @@
+"""Reports in a real browser, with the network cut: nothing goes wrong, and cells answer the mouse and the keys.
+
+``ONEFIT_AXE`` may name axe-core's script, which then looks for accessibility violations; ``ONEFIT_SCREENSHOTS`` a
+folder that the pictures are kept in.
+"""
+
+import json
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from onefit import report
+
+from .chromium import EXECUTABLE, Chromium
+from .searches import KINDS, search_of
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(EXECUTABLE is None, reason="chromium is not installed"),
+]
+
+AXE = os.environ.get("ONEFIT_AXE")
+LOOKS = [(width, dark) for width in (1280, 390) for dark in (False, True)]
+TIP = "document.getElementById('tip')"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Chromium(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The file of a kind of search, written once."""
+    folder, written = tmp_path_factory.mktemp("reports"), {}
+
+    def path(kind):
+        if kind not in written:
+            search, X, y = search_of(kind)
+            written[kind] = report.write(search, folder / f"{kind}.html", title=kind, X=X, y=y)
+        return written[kind]
+
+    return path
+
+
+def test_errors_and_requests_are_noticed(browser, tmp_path):
+    bad = tmp_path / "bad.html"
+    bad.write_text('<title>bad</title><img src="http://127.0.0.1:9/a.png"><script>nothing()</script>')
+    browser.open(bad)
+    assert any("Uncaught" in error for error in browser.errors)
+    assert "http://127.0.0.1:9/a.png" in browser.requests
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_opens_without_an_error_or_a_request(browser, page, kind):
+    browser.open(page(kind))
+    assert browser.errors == []
+    assert [url for url in browser.requests if not url.startswith(("data:", page(kind).as_uri()))] == []
+    assert browser.run("window.harmed") is None
+    assert browser.run("document.images.length === 0 || document.images[0].naturalWidth > 0")
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi_class", "regression", "certified", "failed"])
+def test_a_cell_answers_the_mouse(browser, page, kind):
+    search, _, _ = search_of(kind)
+    browser.open(page(kind))
+    assert browser.run(f"{TIP}.hidden")
+    last = len(search.cv_results_["params"]) - 1
+    browser.hover(f'td[data-i="{last}"]')
+    assert not browser.run(f"{TIP}.hidden")
+    words = browser.run(f"{TIP}.textContent")
+    for name, value in search.cv_results_["params"][last].items():
+        assert f"{name}={value:.6g}" in words
+    assert search.cv_results_["exactness"][last] in words
+    box = browser.run(f"{TIP}.getBoundingClientRect().toJSON()")
+    assert box["left"] >= 0
+    assert box["right"] <= 1280
+    browser.hover("h1")
+    assert browser.run(f"{TIP}.hidden")
+
+
+def test_cells_answer_the_keys(browser, page):
+    search, _, _ = search_of("binary")
+    browser.open(page("binary"))
+    focused = "document.activeElement.dataset.i"
+    for _ in range(40):
+        browser.press("Tab")
+        if browser.run(focused) is not None:
+            break
+    assert int(browser.run(focused)) == search.best_index_
+    assert "accuracy" in browser.run(f"{TIP}.textContent")
+    assert not browser.run(f"{TIP}.hidden")
+    assert browser.run("document.activeElement.getAttribute('aria-describedby')") == "tip"
+    params = search.cv_results_["params"]
+    start, gammas = params[search.best_index_], search.param_grid["gamma"]
+    key, step = ("ArrowUp", -1) if start["gamma"] == gammas[-1] else ("ArrowDown", 1)
+    browser.press(key)
+    moved = params[int(browser.run(focused))]
+    assert moved == {**start, "gamma": gammas[gammas.index(start["gamma"]) + step]}
+    assert f"gamma={moved['gamma']:.6g}" in browser.run(f"{TIP}.textContent")
+    for _ in range(9):  # the edge of the grid stops it
+        browser.press("ArrowLeft")
+    assert params[int(browser.run(focused))]["C"] == min(search.param_grid["C"])
+    assert browser.run("document.querySelectorAll('td[tabindex=\"0\"]').length") == 1
+    browser.press("Escape")
+    assert browser.run(f"{TIP}.hidden")
+
+
+def test_points_of_curves_answer_the_mouse(browser, page):
+    browser.open(page("regression"))
+    browser.hover("circle[data-tip]")
+    assert browser.run(f"{TIP}.textContent").startswith("alpha=0.001: ")
+
+
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@pytest.mark.parametrize("kind", ["binary", "multi_class", "regression", "certified"])
+def test_fits_the_window(browser, page, tmp_path, kind, width, dark):
+    browser.open(page(kind), width=width, dark=dark)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    colour = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (sum(json.loads(colour.replace("rgb(", "[").replace(")", "]"))) < 200) == dark
+    folder = Path(os.environ.get("ONEFIT_SCREENSHOTS", tmp_path))
+    picture = folder / f"{kind}-{width}-{'dark' if dark else 'light'}.png"
+    browser.screenshot(picture)
+    assert struct.unpack(">I", picture.read_bytes()[16:20])[0] == width
+
+
+@pytest.mark.skipif(AXE is None, reason="ONEFIT_AXE does not name the script of axe-core")
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_has_no_accessibility_violation(browser, page, kind, width, dark):
+    browser.open(page(kind), width=width, dark=dark)
+    browser.run("document.querySelectorAll('details').forEach(part => { part.open = true })")
+    browser.run(Path(AXE).read_text() + "; 0")
+    found = browser.run("axe.run().then(found => found.violations.map(v => [v.impact, v.id, v.nodes[0].html]))")
+    assert found == []
