@@ -57,7 +57,7 @@ def round_step(length: float) -> float:
 
 
 def _short(value: float, step: float) -> str:
-    if value != 0 and not 1e-3 <= step < 1e4:
+    if not 1e-3 <= step < 1e4:
         return f"{value:.4g}"
     return f"{value:.{max(0, -math.floor(math.log10(step)))}f}"
 

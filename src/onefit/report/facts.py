@@ -28,6 +28,9 @@ from .text import plain, python
 
 PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "numba", "joblib")
 
+BOUNDED = (Exactness.EXACT, Exactness.CERTIFIED, Exactness.APPROXIMATE)
+"""Labels whose error bounds say something: what was trained has none, what was given up needs none."""
+
 LEDGER_WORDS = {
     "base": "base matrices (distances, inner products)",
     "gram": "Gram matrices",
@@ -106,7 +109,7 @@ def gather(
         model=type(getattr(search.estimator, "steps", [(None, search.estimator)])[-1][1]).__name__,
         scores=scores,
         advice=advice_of(search, scores),
-        largest_bounds={label: _largest(scores.bounds[scores.exactness == label]) for label in counts},
+        largest_bounds={label: _largest(scores.bounds[scores.exactness == label]) for label in BOUNDED},
         labels=[(str(label), counts[label]) for label in Exactness if counts[label]],
         remarks=remarks.most_common(20),
         panels=panels,
@@ -137,7 +140,7 @@ def advice_of(search: Any, scores: Scores) -> list[str]:
         advice += [str(warning.message) for warning in caught]
     ties = int((scores.ranks == scores.ranks[scores.best]).sum()) - 1
     if ties and np.isfinite(scores.values[scores.best]):
-        advice.append(f"As good as the chosen one: {ties:,} other candidates. Ties go to the first of the grid.")
+        advice.append(f"Other candidates with the same score: {ties:,}. Ties go to the first of the grid.")
     return advice
 
 

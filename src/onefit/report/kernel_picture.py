@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..core.registry import read_machine
 from ..criteria import kernel_stability
 from ..estimators.adapters import split_pipeline
 from ..kernels import Precomputed
+from ..kernels.gamma import variance_of
 from ..search.views import checked_rows
 from .text import plain
 
@@ -82,6 +83,7 @@ def kernel_picture(search: Any, X: Any, y: Any) -> tuple[KernelPicture | None, s
     if y is not None and len(y) != n:
         raise ValueError(f"X has {n} rows, y has {len(y)}.")
     picked = np.arange(n) if n <= ROWS else np.sort(np.random.default_rng(0).choice(n, ROWS, replace=False))
+    machine = replace(machine, kernel=machine.kernel.bound(rows.shape[1], variance_of(rows)))
     if isinstance(machine.kernel, Precomputed):
         K = np.asarray(rows, dtype=float)[np.ix_(picked, picked)]
     else:
