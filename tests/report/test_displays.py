@@ -123,12 +123,12 @@ class TestCriticalDifference:
         display = CriticalDifferenceDisplay.from_scores({f"m{k}": table[:, k] for k in range(5)})
         ranks = [np.mean([sorted(-row).index(-row[k]) + 1 for row in table]) for k in range(5)]
         assert list(display.ranks.values()) == pytest.approx(ranks)
-        assert display.difference == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 10)), abs=1e-3)  # Demsar 2006, table 5
-        for a in display.ranks:
-            for b in display.ranks:
-                apart = abs(display.ranks[a] - display.ranks[b]) > display.difference
-                assert apart == (display.p_values.loc[a, b] < 0.05)
-        assert friedmanchisquare(*table.T).pvalue < 0.05
+        difference = display.ranking.critical_difference
+        assert difference == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 10)), abs=1e-3)  # Demšar 2006, table 5
+        groups = {tuple(r for r in sorted(ranks) if first <= r < first + difference) for first in ranks}
+        joined = [g for g in groups if len(g) > 1 and not any(set(g) < set(other) for other in groups)]
+        assert sum(line.get_linewidth() == 3.5 for line in display.ax_.lines) == len(joined) > 0
+        assert display.ranking.p_value == pytest.approx(friedmanchisquare(*table.T).pvalue)
 
     def test_smaller_is_better(self):
         errors = np.array([[0.1, 0.2], [0.3, 0.5], [0.2, 0.1]])

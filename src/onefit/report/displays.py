@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata, studentized_range
 
 from ..core import Exactness
 from ..estimators.comparison import Comparison
 from ..estimators.comparison_plot import curve_of, parameter_of
 from ..kernels import Kernel
+from ..studies.statistics import Ranking, ranking
 from .curves import Curve, spans_decades, validation_curve
 from .heat_map import SYMBOLS, Colouring
+from .study.diagram import draw_diagram
 from .surface import Panel, axes_around, panels_of
 from .table import Scores, read_scores
 
-ACCENT, CHOSEN = "#0a6b57", "#b3261e"
+ACCENT, INK = "#0a6b57", "#1f2328"
 
 
 def _axes(ax: Any) -> Any:
@@ -241,62 +242,46 @@ class SpectrumDisplay:
 class CriticalDifferenceDisplay:
     """Average ranks of methods over data sets; methods that the Nemenyi test cannot tell apart are joined by a bar.
 
-    ``ranks`` (1 is best) and ``p_values`` are by method, ``difference`` is how far apart two average ranks have to be.
-    Needs scikit-posthocs and pandas.
+    ``ranking`` has the ranks (1 is best), Friedman's test and the critical difference. Needs scikit-posthocs.
 
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> from onefit import CriticalDifferenceDisplay
     >>> scores = {"cv": [0.9, 0.8, 0.7, 0.9], "sm": [0.8, 0.7, 0.7, 0.6], "kta": [0.7, 0.6, 0.5, 0.5]}
-    >>> display = CriticalDifferenceDisplay.from_scores(scores)
-    >>> {name: float(rank) for name, rank in display.ranks.items()}
+    >>> CriticalDifferenceDisplay.from_scores(scores).ranks
     {'cv': 1.125, 'sm': 1.875, 'kta': 3.0}
     """
 
-    ranks: dict[str, float]
-    p_values: Any
-    difference: float
-    alpha: float
+    methods: list[str]
+    ranking: Ranking
 
     @classmethod
     def from_scores(
-        cls, scores: Any, *, greater_is_better: bool = True, alpha: float = 0.05, ax: Any = None
+        cls, scores: Any, *, greater_is_better: bool = True, level: float = 0.95, ax: Any = None
     ) -> CriticalDifferenceDisplay:
         """Draw a table of scores: a DataFrame or a dict, one row for each data set, one column for each method."""
-        pandas, posthocs = _posthocs()
-        table = pandas.DataFrame(scores).astype(float)
-        n_sets, n_methods = table.shape
-        if n_sets < 2 or n_methods < 2:
-            raise ValueError(f"scores must have two data sets and two methods or more, got {n_sets} and {n_methods}.")
-        missing = [str(name) for name in table.columns if table[name].isna().any()]
+        methods = [str(name) for name in scores]
+        table = np.column_stack([np.asarray(scores[name], dtype=float) for name in scores])
+        if min(table.shape) < 2:
+            sets, columns = table.shape
+            raise ValueError(f"scores must have two data sets and two methods or more, got {sets} and {columns}.")
+        missing = [name for name, column in zip(methods, table.T) if not np.isfinite(column).all()]
         if missing:
             raise ValueError(f"scores has missing values: {', '.join(missing)}.")
-        values = -table.to_numpy() if greater_is_better else table.to_numpy()
-        means = rankdata(values, axis=1).mean(axis=0)
-        names = [str(name) for name in table.columns]
-        p_values = posthocs.posthoc_nemenyi_friedman(values)
-        p_values.index = p_values.columns = names
-        quantile = float(studentized_range.ppf(1.0 - alpha, n_methods, np.inf)) / np.sqrt(2.0)
-        difference = quantile * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_sets))
-        return cls(dict(zip(names, means.tolist())), p_values, float(difference), alpha).plot(ax=ax)
+        return cls(methods, ranking(-table if greater_is_better else table, level)).plot(ax=ax)
+
+    @property
+    def ranks(self) -> dict[str, float]:
+        """The average rank of each method."""
+        return dict(zip(self.methods, self.ranking.ranks))
 
     def plot(self, *, ax: Any = None) -> CriticalDifferenceDisplay:
         """Draw it, on given axes or new ones."""
-        _, posthocs = _posthocs()
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
-        posthocs.critical_difference_diagram(
-            self.ranks, self.p_values, cd=self.difference, alpha=self.alpha, ax=self.ax_,
-            crossbar_props={"color": CHOSEN},
-        )  # fmt: skip
+        try:
+            draw_diagram(self.ax_, self.methods, self.ranking, INK)
+        except ImportError as error:
+            raise ImportError("Critical differences need scikit-posthocs: install onefit[studies].") from error
         return self
-
-
-def _posthocs() -> tuple[Any, Any]:
-    try:
-        import pandas
-        import scikit_posthocs
-    except ImportError as error:
-        raise ImportError("Critical differences need scikit-posthocs: install onefit[studies].") from error
-    return pandas, scikit_posthocs
