@@ -14,7 +14,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-extensions", "--remote-debugging-pipe", "--mute-audio",
 )  # fmt: skip
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that an answer may take."""
 
 

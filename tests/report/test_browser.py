@@ -116,6 +116,16 @@ def test_points_of_curves_answer_the_mouse(browser, page):
     assert browser.run(f"{TIP}.textContent").startswith("alpha=0.001: ")
 
 
+def test_a_notebook_shows_it_in_a_frame(browser, tmp_path):
+    search, X, y = search_of("binary")
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html><title>cell</title>{report.show(search, X=X, y=y)._repr_html_()}")
+    browser.open(cell)
+    assert browser.errors == []
+    assert browser.requests == [cell.as_uri()]
+    assert browser.run("document.querySelector('iframe').clientHeight") > 500
+
+
 @pytest.mark.parametrize(("width", "dark"), LOOKS)
 @pytest.mark.parametrize("kind", ["binary", "multi_class", "regression", "certified"])
 def test_fits_the_window(browser, page, tmp_path, kind, width, dark):
