@@ -72,10 +72,14 @@ class TestErrors(NoWork):
         with pytest.raises(ValueError, match="scoring"):
             KernelSearchCV(KernelRidge(), GRID, scoring="r3").fit(*regression)
 
-    @pytest.mark.parametrize("name", ["time_budget", "journal"])
-    def test_reserved_arguments(self, regression, name):
-        with pytest.raises(ValueError, match=f"{name} is reserved"):
-            KernelSearchCV(KernelRidge(), GRID, **{name: 5}).fit(*regression)
+    @pytest.mark.parametrize("budget", [0, -1.0, np.nan, True, "soon", "5 parsecs", "-3s", [5]])
+    def test_impossible_time_budget(self, regression, budget):
+        with pytest.raises(ValueError, match="time_budget"):
+            KernelSearchCV(KernelRidge(), GRID, time_budget=budget).fit(*regression)
+
+    def test_journal_that_is_no_path(self, regression):
+        with pytest.raises(ValueError, match="journal must be None or the path of a file, got 5"):
+            KernelSearchCV(KernelRidge(), GRID, journal=5).fit(*regression)
 
     @pytest.mark.parametrize("alpha", [-1.0, np.nan, "much", None])
     @pytest.mark.parametrize("estimator", [KernelRidge(), LSSVR()], ids=lambda e: type(e).__name__)

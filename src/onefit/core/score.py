@@ -14,3 +14,4 @@ class Exactness(StrEnum):
     RETRAINED = "retrained"
     PRUNED = "pruned"
     FAILED = "failed"
+    UNREACHED = "not reached"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numbers
+import os
 
 import numpy as np
+
+from ..search.deadline import parse_seconds
 
 
 def check_search(search) -> None:
@@ -15,9 +18,10 @@ def check_search(search) -> None:
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
     if search.gram_dtype not in ("float64", "float32"):
         raise ValueError(f'gram_dtype must be "float64" or "float32", got {search.gram_dtype!r}.')
-    for name in ("time_budget", "journal"):
-        if getattr(search, name) is not None:
-            raise ValueError(f"{name} is reserved and must be None, got {getattr(search, name)!r}.")
+    if search.time_budget is not None:
+        parse_seconds(search.time_budget)
+    if search.journal is not None and not isinstance(search.journal, str | os.PathLike):
+        raise ValueError(f"journal must be None or the path of a file, got {search.journal!r}.")
     if search.error_score != "raise" and not isinstance(search.error_score, numbers.Number):
         raise ValueError(f"error_score must be 'raise' or a number, got {search.error_score!r}.")
     for name in ("scale_penalty", "return_train_score"):

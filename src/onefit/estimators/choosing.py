@@ -45,7 +45,7 @@ def _scores(search, choices, X, y, params, fit_params, spent, train, test) -> np
     pairwise, n = get_tags(search.estimator).input_tags.pairwise, len(y)
     inner = clone(search).set_params(
         criterion=list(choices), screen=None, refit=False, scoring=None, verbose=0, return_train_score=False,
-        cv=_inner_folds(search, choices[0]),
+        time_budget=None, journal=None, cv=_inner_folds(search, choices[0]),
     )  # fmt: skip
     X_train, y_train = take_block(pairwise, X, train, train), take_rows(y, train)
     with warnings.catch_warnings():

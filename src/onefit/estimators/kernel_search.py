@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -14,6 +15,8 @@ from sklearn.utils import indexable
 from ..core import Exactness, Folds
 from ..core.coding import PairCoding
 from ..criteria import resolve_all
+from ..search.deadline import Deadline, parse_seconds
+from ..search.journal import Journal
 from ..search.results import report_failures
 from ..search.scoring import Scoring
 from .checks import check_refit_metric, check_scoring_of, check_search
@@ -23,6 +26,7 @@ from .oof import assemble, predictions
 from .routing import final_weights, route, scorer_params
 from .search_run import SearchRun
 from .selection import select_best, warn_at_edge
+from .strategies import search_strategy
 from .weights import check_sample_weight
 
 
@@ -162,6 +166,7 @@ class KernelSearchCV(GridSearchCV):
         ``params`` (``groups``, ``sample_weight``, …) go where GridSearchCV would send them.
         """
         self._forget()
+        deadline = None if self.time_budget is None else Deadline(parse_seconds(self.time_budget))
         criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
         check_search(self)
         check_scoring_of(self, criteria[0])
@@ -181,17 +186,20 @@ class KernelSearchCV(GridSearchCV):
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         folds = self._draw_folds(X, y, routed)
-        first = [criterion.choices()[0] for criterion in criteria]
-        if first != criteria:  # choosing is work: nothing may be refused after it
-            SearchRun(self, X, y, folds, routed, scoring, first, context).refuse()
-        self.criteria_, spent = settle(self, criteria, X, y, params, routed.estimator)
-        run = SearchRun(self, X, y, folds, routed, scoring, self.criteria_, context)
-        run.ledger.include(spent)
-        try:
-            run.evaluate()
-        except KeyboardInterrupt:
-            run.keep_finished()
-            raise
+        strategy = search_strategy(self, X, y, routed.estimator)
+        with nullcontext() if self.journal is None else Journal(self.journal) as journal:
+            first = [criterion.choices()[0] for criterion in criteria]
+            if first != criteria:  # choosing is work: nothing may be refused after it
+                SearchRun(self, X, y, folds, routed, scoring, first, context, strategy).refuse()
+            self.criteria_, spent = settle(self, criteria, X, y, params, routed.estimator)
+            run = SearchRun(self, X, y, folds, routed, scoring, self.criteria_, context, strategy, deadline)
+            run.ledger.include(spent)
+            run.resume(journal)
+            try:
+                run.evaluate()
+            except KeyboardInterrupt:
+                run.keep_finished()
+                raise
         self._tabulate(run)
         try:
             self._choose(run)

@@ -58,13 +58,13 @@ class Preparation:
     _targets: dict = field(default_factory=dict)
     _coded: dict = field(default_factory=dict)
 
-    def plan(self, candidates: list[dict]) -> Plan:
-        """Sort candidates into kernels and paths. Errors in parameters and data are raised here."""
+    def plan(self, candidates: list[dict], first: int = 0) -> Plan:
+        """Sort candidates, numbered from ``first`` on, into kernels and paths. Errors in them are raised here."""
         plan = Plan()
         tasks: dict[Any, KernelTask] = {}
         paths: dict[Any, Path] = {}
         seen: dict[Any, int] = {}
-        for number, params in enumerate(candidates):
+        for number, params in enumerate(candidates, first):
             try:
                 candidate = self._read(params)
             except NotUnderstoodError as reason:

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.model_selection import ParameterGrid
+import sklearn
 from sklearn.utils import get_tags
 
+from .. import __version__
 from ..core import Exactness
 from ..criteria.base import situation_of
 from ..search.appraisal import column_names
 from ..search.certify import Certify, check_certifiable
+from ..search.deadline import Deadline, TimeBudgetWarning
+from ..search.fingerprint import fingerprint
+from ..search.journal import Journal, Record
 from ..search.results import build_table
-from ..search.run import check_memory, order_tasks, run_tasks, waves
+from ..search.run import check_memory, order_tasks, run_tasks, spread_tasks, waves
 from ..search.scoring import NeedsRetrainingError, Tested
 from ..search.tasks import Row
 from .preparation import Preparation, warn_retraining
 from .retrain import retrain_row, scaled_penalty
 from .screening import Screen
+from .strategies import Strategy
+
+LOGGER = logging.getLogger("onefit")
 
 
 class SearchRun:
     """Candidates in, one row each out; rows that are finished survive an interruption."""
 
-    def __init__(self, search, X, y, folds, routed, scoring, criteria, context):
+    def __init__(
+        self, search, X, y, folds, routed, scoring, criteria, context,
+        strategy: Strategy, deadline: Deadline | None = None,
+    ):  # fmt: skip
         self.search, self.X, self.y, self.folds = search, X, y, folds
         self.routed, self.scoring, self.context = routed, scoring, context
+        self.strategy, self.deadline = strategy, deadline
+        self.record: Record | None = None
         self.criterion = criteria[0]
         self.columns = tuple(criteria[self.criterion.scores :])  # what is not a score of out-of-fold values
         self.screen = Screen.of(search.screen)
-        self.candidates = list(ParameterGrid(search.param_grid))
-        if not self.candidates:
-            raise ValueError("param_grid holds no candidate.")
+        self.candidates = list(strategy.propose([], []))
+        self.rounds = [0] * len(self.candidates)
+        self.same_as: dict[int, int] = {}
         self.rows: dict[int, Row] = {}
+        self.proved = -np.inf  # the best score that certificates have proved
         self.preparation = Preparation(
             search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score,
             whole=bool(self.columns),
@@ -42,32 +56,90 @@ class SearchRun:
         self.ledger = self.preparation.ledger
         self.scale_penalty = bool(search.scale_penalty or getattr(self.criterion, "scale_penalty", False))
 
-    def evaluate(self):
-        """Fill ``rows``, kernel by kernel, then what has to be retrained."""
+    def resume(self, journal: Journal | None):
+        """Go on from what the journal knows of this very search, and enter there what will be finished."""
+        if journal is not None:
+            self.record = journal.record(fingerprint(self._ingredients()), self._facts())
+
+    def _ingredients(self):
+        """Everything that the rows depend on."""
         search = self.search
-        tasks = self.refuse()
+        options = ("estimator", "scoring", "screen", "preprocessing", "gram_dtype", "error_score", "return_train_score")
+        return {
+            "versions": (__version__, sklearn.__version__),
+            "data": (self.X, self.y),
+            "folds": [(fold.test, fold.removed, fold.given_train) for fold in self.folds],
+            "metadata": (self.routed.estimator, self.routed.scorer, self.routed.retraining),
+            "criteria": (self.criterion, self.columns, self.scale_penalty),
+            "candidates": (type(self.strategy), self.candidates),
+            **{name: getattr(search, name) for name in options},
+        }
+
+    def _facts(self):
+        """What a reader of the journal wants to know of the search."""
+        search = self.search
+        return {
+            "estimator": str(search.estimator),
+            "criterion": self.criterion.name,
+            "scoring": search.scoring if isinstance(search.scoring, str) else str(search.scoring),
+            "candidates": len(self.candidates) if self.strategy.rounds == 1 else None,
+            "rows": self.folds.n,
+            "folds": len(self.folds),
+            "onefit": __version__,
+        }
+
+    def evaluate(self):
+        """Fill ``rows``, round by round, until the strategy proposes nothing more or time is over."""
+        self._evaluate_from(0)
+        while proposed := self.strategy.propose(self.candidates, self._scores()):
+            if self.deadline is not None and self.deadline.passed:
+                break
+            first = len(self.candidates)
+            self.candidates += proposed
+            self.rounds += [self.rounds[-1] + 1] * len(proposed)
+            self._say(f"round {self.rounds[-1]}: {self.strategy.describe()}", verbosity=1)
+            self._evaluate_from(first)
+        self.progress.call_on_fit_task_end(estimator=self.search)
+        self._warn_out_of_time(len(proposed))
+
+    def _evaluate_from(self, first):
+        """The candidates from this number on: kernel by kernel, then what has to be retrained."""
+        search = self.search
+        tasks = self.refuse(first)
         self.certify = self._certify(tasks)
         check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
         if self.scale_penalty and self.plan.retrain:
             scaled_penalty(search.estimator, 1.0)  # an error now if there is no penalty to scale
-        warn_retraining(self.plan.retrain, len(self.candidates), depth=5)
-        self._announce(tasks)
+        warn_retraining(self.plan.retrain, len(self.candidates), depth=6)
+        self._announce(tasks, first)
         if tasks:
             self.settings = self._settings()
         if self.screen is not None and len(tasks) > self.screen.keep:
             tasks = self._keep_best(tasks)
-        self.planned = len(tasks) + len(self.plan.retrain)
-        self.progress = self.context.subcontext(
-            task_name="search", max_subtasks=self.planned, sequential_subtasks=False
-        ).call_on_fit_task_begin(estimator=search)
+        if first == 0:
+            self._begin_progress(len(tasks) + len(self.plan.retrain))
         if tasks:
             self._run_kernels(tasks)
-        self._retrain_rest(len(tasks))
-        self.progress.call_on_fit_task_end(estimator=search)
+        self._retrain_rest()
 
-    def refuse(self):
+    def _begin_progress(self, steps):
+        self.steps_done, self.steps_left = 0, steps if self.strategy.rounds == 1 else np.inf
+        self.progress = self.context.subcontext(
+            task_name="search", max_subtasks=steps if self.strategy.rounds == 1 else None, sequential_subtasks=False
+        ).call_on_fit_task_begin(estimator=self.search)
+
+    def _scores(self):
+        """The mean score of every candidate, by which the next round is proposed."""
+        metric = self.search.refit
+        rows = self.finished()
+        if not isinstance(metric, str) or not any(metric in row.test for row in rows):
+            metric = next((name for row in rows for name in row.test), None)
+        return [float(np.mean(row.test.get(metric, np.nan))) for row in rows]
+
+    def refuse(self, first=0):
         """Plan: the tasks in order, or an error if a criterion is not defined for some candidate, before any work."""
-        self.plan = self.preparation.plan(self.candidates)
+        self.plan = self.preparation.plan(self.candidates[first:], first)
+        self.same_as.update(self.plan.same_as)
         tasks = order_tasks(self.plan.tasks)
         asked = [self.criterion, *self.columns] + ([] if self.screen is None else [self.screen.criterion])
         self.target = self.preparation.target() if self.columns or self.screen is not None else None
@@ -81,10 +153,10 @@ class SearchRun:
 
     def _keep_best(self, tasks):
         """The kernels that are best by the screening criterion; the candidates of others are not evaluated."""
-        search = self.search
-        settings = replace(self.settings, criteria=(self.screen.criterion,), scored=False, raise_errors=False)
-        finished = run_tasks(tasks, settings, n_jobs=search.n_jobs, pre_dispatch=search.pre_dispatch, later=tasks)
-        kept, pruned = self.screen.divide(tasks, dict(finished))
+        settings = replace(
+            self.settings, criteria=(self.screen.criterion,), scored=False, raise_errors=False, deadline=None
+        )
+        kept, pruned = self.screen.divide(tasks, dict(self._run(tasks, settings, "screening", later=tasks)))
         self.rows.update({row.candidate: row for row in pruned})
         return kept
 
@@ -102,36 +174,69 @@ class SearchRun:
             criteria=self.columns,
             scored=self.criterion.scores,
             target=self.target,
+            deadline=self.deadline,
         )
 
     def _run_kernels(self, tasks):
-        search = self.search
-        new: dict[int, str] = {}
+        new = {}
+        if self.deadline is not None and not self._pruning:  # pruning has an order of its own
+            tasks = spread_tasks(tasks)
         try:
             for number, rows in self._finished(tasks):
-                self._tick("kernel-evaluation", number)
+                self._tick("kernel-evaluation")
                 new.update({row.candidate: row.retrain for row in rows if row.retrain})
                 self.rows.update({row.candidate: row for row in rows if not row.retrain})
-                if search.verbose > 1:
-                    print(f"[onefit] {tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished")
+                self._say(f"{tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished", verbosity=2)
         except NeedsRetrainingError as reason:
             new = {i: str(reason) for task in tasks for i in task.candidates if i not in self.rows}
-        warn_retraining(new, len(self.candidates), depth=6)
+        warn_retraining(new, len(self.candidates), depth=7)
         self.plan.retrain.update(new)
 
     def _finished(self, tasks):
         """(task number, its rows) as tasks finish; with pruning in waves, whatever the number of workers."""
-        options = {"n_jobs": self.search.n_jobs, "pre_dispatch": self.search.pre_dispatch}
-        if self.certify is None or not self.certify.prune:
-            yield from run_tasks(tasks, self.settings, **options)
+        if not self._pruning:
+            yield from self._run(tasks, self.settings, "kernel")
             return
         for wave, later in waves(len(tasks)):
             found = []
             rest = [tasks[i] for i in later]
-            for number, rows in run_tasks([tasks[i] for i in wave], self.settings, later=rest, **options):
+            for number, rows in self._run([tasks[i] for i in wave], self.settings, "kernel", later=rest):
                 found += rows
                 yield wave[number], rows
             self.settings = self.settings.after(found)
+            self.proved = self.settings.certify.proved
+
+    @property
+    def _pruning(self):
+        return self.certify is not None and self.certify.prune
+
+    def _run(self, tasks, settings, stage, later=()):
+        """(task number, its rows) as tasks finish, first those that the journal knows; new rows are entered there."""
+        known = self._known(stage, [number for task in tasks for number in task.candidates])
+        rows = [[known[number] for number in task.candidates if number in known] for task in tasks]
+        left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.candidates)]
+        yield from ((number, found) for number, found in enumerate(rows) if number not in left)
+        if not left:
+            return
+        options = {"n_jobs": self.search.n_jobs, "pre_dispatch": self.search.pre_dispatch, "later": later}
+        for k, new in run_tasks([tasks[number].without(known) for number in left], settings, **options):
+            self._enter(stage, new)
+            yield left[k], rows[left[k]] + new
+
+    def _known(self, stage, numbers):
+        """Rows of the journal for some candidates."""
+        if self.record is None:
+            return {}
+        known = self.record.known(stage, {number: self.candidates[number] for number in numbers})
+        for row in known.values():
+            self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
+        return known
+
+    def _enter(self, stage, rows):
+        """Finished rows into the journal."""
+        finished = [row for row in rows if row.exactness != Exactness.UNREACHED]
+        if self.record is not None and finished:
+            self.record.add(stage, finished, [self.candidates[row.candidate] for row in finished])
 
     def _certify(self, tasks):
         """How well held-out values have to be known, checked against what is scored; None if exactly."""
@@ -142,44 +247,74 @@ class SearchRun:
         train = self.folds.folds[0].train if get_tags(search.estimator).input_tags.pairwise else None
         tested = Tested(self.X, self.y, np.asarray(self.y), rows, train)
         check_certifiable(criterion, search, self.scoring, tested)
-        return Certify(criterion.tolerance, criterion.prune)
+        return Certify(criterion.tolerance, criterion.prune, self.proved)
 
-    def _retrain_rest(self, first_step):
+    def _retrain_rest(self):
+        known = self._known("retraining", list(self.plan.retrain))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            for step, (number, reason) in enumerate(sorted(self.plan.retrain.items())):
-                row = retrain_row(
-                    self.search, number, self.candidates[number], self.X, self.y, self.folds,
-                    self.routed.retraining, reason, self.scale_penalty,
-                )  # fmt: skip
-                self.rows[number] = row
-                self.scoring.multimetric = self.scoring.multimetric or (bool(row.test) and list(row.test) != ["score"])
-                self.ledger.add("fit", len(self.folds), row.fit_seconds)
-                self._tick("retraining", first_step + step)
+            for number, reason in sorted(self.plan.retrain.items()):
+                self.rows[number] = known[number] if number in known else self._retrain(number, reason)
+                self._tick("retraining")
         for text, category in dict.fromkeys((str(w.message), w.category) for w in caught):
             if "non-finite" not in text:  # said once, of the whole table
-                warnings.warn(text, category, stacklevel=5)
+                warnings.warn(text, category, stacklevel=6)
 
-    def _announce(self, tasks):
-        if self.search.verbose > 0:
-            print(
-                f"[onefit] {len(self.candidates)} candidates on {len(self.folds)} folds: {len(tasks)} kernels, "
-                f"{len(self.plan.retrain)} candidates to retrain"
+    def _retrain(self, number, reason):
+        """The row of a candidate that is trained on every fold, if there is time."""
+        if self.deadline is not None and self.deadline.passed:
+            return Row.unreached(number)
+        row = retrain_row(
+            self.search, number, self.candidates[number], self.X, self.y, self.folds, self.routed.retraining, reason,
+            self.scale_penalty,
+        )  # fmt: skip
+        self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
+        self.ledger.add("fit", len(self.folds), row.fit_seconds)
+        self._enter("retraining", [row])
+        if self.deadline is not None and row.scored:
+            self.deadline.note_score()
+        return row
+
+    def _announce(self, tasks, first):
+        self._say(
+            f"{len(self.candidates) - first} candidates on {len(self.folds)} folds: {len(tasks)} kernels, "
+            f"{len(self.plan.retrain)} candidates to retrain",
+            verbosity=1,
+        )
+        if self.plan.same_as:
+            n_same = len(self.plan.same_as)
+            self._say(f"{n_same} candidates repeat others (parameters without effect): evaluated once", verbosity=1)
+
+    def _say(self, text, verbosity):
+        """To the log, and to whoever asked for it by ``verbose``."""
+        LOGGER.log(logging.INFO if verbosity == 1 else logging.DEBUG, text)
+        if self.search.verbose >= verbosity:
+            print(f"[onefit] {text}")
+
+    def _warn_out_of_time(self, proposed):
+        """Say what there was no time for: candidates, or a round that was ``proposed``."""
+        missing = sum(row.exactness == Exactness.UNREACHED for row in self.rows.values())
+        if missing or proposed:
+            rest = f"; another round of {proposed} was not begun" if proposed else ""
+            warnings.warn(
+                f"The time budget of {self.deadline.seconds:g} s is used up: {len(self.candidates) - missing} of "
+                f"{len(self.candidates)} candidates were evaluated{rest}. The best of these is chosen.",
+                TimeBudgetWarning,
+                stacklevel=5,
             )
-            if self.plan.same_as:
-                n_same = len(self.plan.same_as)
-                print(f"[onefit] {n_same} candidates repeat others (parameters without effect): evaluated once")
 
-    def _tick(self, name, number):
-        if number >= self.planned:  # retrained although it was not planned: progress cannot show more than all
+    def _tick(self, name):
+        if self.steps_left <= 0:  # retrained although it was not planned: progress cannot show more than all
             return
-        step = self.progress.subcontext(task_name=name, task_id=number)
+        self.steps_left -= 1
+        self.steps_done += 1
+        step = self.progress.subcontext(task_name=name, task_id=self.steps_done)
         step.call_on_fit_task_begin(estimator=self.search)
         step.call_on_fit_task_end(estimator=self.search)
 
     def finished(self):
         """One row per candidate, repeated ones copied from those they repeat."""
-        for number, source in self.plan.same_as.items():
+        for number, source in self.same_as.items():
             if source in self.rows and number not in self.rows:
                 original = self.rows[source]
                 self.rows[number] = Row(
@@ -195,10 +330,10 @@ class SearchRun:
         scored = next((row for row in self.rows.values() if row.test), None)
         missing = np.nan if self.search.error_score == "raise" else self.search.error_score
         for row in self.rows.values():
-            if scored is not None and row.exactness in (Exactness.FAILED, Exactness.PRUNED):
+            if scored is not None and (row.left_out or row.exactness == Exactness.FAILED):
                 for mine, theirs in ((row.test, scored.test), (row.train, scored.train)):
                     for name, scores in theirs.items():
-                        value = np.nan if row.exactness == Exactness.PRUNED else missing
+                        value = np.nan if row.left_out else missing
                         mine.setdefault(name, np.full(len(scores), value, dtype=float))
 
     def table(self, rows):
@@ -215,11 +350,15 @@ class SearchRun:
                 if row.candidate in self.screen.values:
                     row.criteria.setdefault(own, self.screen.values[row.candidate])
         train = self.search.return_train_score and self.criterion.scores
-        return build_table(candidates, rows, train, names, splits=self.criterion.scores)
+        table = build_table(candidates, rows, train, names, splits=self.criterion.scores)
+        if self.strategy.rounds != 1:
+            table["round"] = np.array([self.rounds[row.candidate] for row in rows])
+        return table
 
     def keep_finished(self):
         """After Ctrl-C: the table of the candidates that were finished, and nothing else."""
-        if hasattr(self, "plan") and (rows := [row for row in self.finished() if row.test]):
+        finished = self.finished() if hasattr(self, "plan") else []
+        if rows := [row for row in finished if row.test and row.exactness != Exactness.UNREACHED]:
             self.search.cv_results_ = self.table(rows)
 
 

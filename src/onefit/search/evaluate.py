@@ -25,11 +25,11 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     """Out-of-fold values and scores of every candidate of one kernel.
 
     What goes wrong in transformers, kernels or factorisations fails these candidates only, as in
-    GridSearchCV, unless ``raise_errors``.
+    GridSearchCV, unless ``raise_errors``. Paths that are not begun before the deadline are not reached.
     """
     try:
         spaces = _Spaces(task, settings.single)
-        return [row for path in task.paths for row in _evaluate_path(spaces, path, settings)]
+        return [row for path in task.paths for row in _in_time(spaces, path, settings)]
     except NotUnderstoodError as reason:
         if settings.scored:
             return [Row(number, retrain=str(reason)) for number in task.candidates]
@@ -46,6 +46,17 @@ def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
     rows = [Row(number) for number in task.candidates]
     for row in rows:
         row.fail(reason, list(range(len(settings.folds))))
+    return rows
+
+
+def _in_time(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
+    """The rows of a path, if there is time for it."""
+    deadline = settings.deadline
+    if deadline is not None and deadline.passed:
+        return [Row.unreached(entry.candidate) for entry in path.entries]
+    rows = _evaluate_path(spaces, path, settings)
+    if deadline is not None and any(row.scored for row in rows):
+        deadline.note_score()
     return rows
 
 

@@ -11,7 +11,6 @@ from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
-from ..core import Exactness
 from .tasks import Row
 
 
@@ -31,7 +30,7 @@ def build_table(
     _store_times(table, rows, n_splits)
     table.update(_parameter_columns(candidates))
     table["params"] = candidates
-    expected = np.array([row.exactness != Exactness.PRUNED for row in rows])
+    expected = np.array([not row.left_out for row in rows])
     for name in names:
         scores = np.array([row.test[name] for row in rows], dtype=np.float64)
         _store_scores(table, f"test_{name}", scores, rank=True, splits=splits, expected=expected)
@@ -102,7 +101,7 @@ def _parameter_columns(candidates: list[dict]) -> dict:
 
 def report_failures(rows: list[Row], n_splits: int, error_score) -> None:
     """Warn, or raise if nothing could be trained, as scikit-learn does."""
-    rows = [row for row in rows if row.exactness != Exactness.PRUNED]
+    rows = [row for row in rows if not row.left_out]
     errors = [text for row in rows for text in row.failures.values()]
     if not errors:
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
@@ -68,8 +70,37 @@ def order_tasks(tasks: list[KernelTask]) -> list[KernelTask]:
     """Tasks on the same data and base matrices next to each other, so that few bases are alive at once."""
     first_seen: dict[object, int] = {}
     for task in tasks:
-        first_seen.setdefault((id(task.source), task.kernel.bases), len(first_seen))
-    return sorted(tasks, key=lambda task: first_seen[id(task.source), task.kernel.bases])
+        first_seen.setdefault(_group(task), len(first_seen))
+    return sorted(tasks, key=lambda task: first_seen[_group(task)])
+
+
+def _group(task: KernelTask) -> object:
+    return id(task.source), task.kernel.bases
+
+
+def spread_tasks(tasks: list[KernelTask]) -> list[KernelTask]:
+    """Ordered tasks from coarse to fine within each group of the same bases: a search that ends early has seen it all.
+
+    Groups stay together, so that no more bases are alive at once than in grid order.
+    """
+    groups = [list(group) for _, group in groupby(tasks, key=_group)]
+    return [group[number] for group in groups for number in coarse_to_fine(len(group))]
+
+
+def coarse_to_fine(count: int) -> list[int]:
+    """The numbers below ``count``: the middle one, then the middles of both halves, and so on.
+
+    >>> coarse_to_fine(7)
+    [3, 1, 5, 0, 2, 4, 6]
+    """
+    order, parts = [], deque([(0, count)])
+    while parts:
+        first, end = parts.popleft()
+        if first < end:
+            middle = (first + end) // 2
+            order.append(middle)
+            parts += [(first, middle), (middle + 1, end)]
+    return order
 
 
 def waves(count: int) -> Iterator[tuple[list[int], list[int]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..core.machine import Learner, Series
 from ..criteria.base import Criterion
 from ..kernels import Kernel
 from .certify import Certify
+from .deadline import Deadline
 from .scoring import Scoring, Tested
 from .views import ViewSource
 
@@ -61,6 +63,11 @@ class KernelTask:
         """Numbers of all candidates of the task."""
         return [entry.candidate for path in self.paths for entry in path.entries]
 
+    def without(self, candidates: Container[int]) -> KernelTask:
+        """The same without the paths whose candidates are all among the given ones."""
+        left = [path for path in self.paths if not all(entry.candidate in candidates for entry in path.entries)]
+        return replace(self, paths=left)
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -86,6 +93,7 @@ class Settings:
     criteria: tuple[Criterion, ...] = ()
     scored: bool = True
     target: Labels | None = None  # as criteria without a machine read it
+    deadline: Deadline | None = None
 
     def after(self, rows: list[Row]) -> Settings:
         """The same once the scores of some rows are known: what is proved may prune later ones."""
@@ -117,6 +125,21 @@ class Row:
     coded: CodedTargets | None = None  # how they are read
     retrain: str | None = None  # why the candidate has to be retrained after all
     criteria: dict[str, float] = field(default_factory=dict)  # natural values
+
+    @classmethod
+    def unreached(cls, candidate: int) -> Row:
+        """Of a candidate for which there was no time."""
+        return cls(candidate, exactness=Exactness.UNREACHED, status="not reached")
+
+    @property
+    def scored(self) -> bool:
+        """Whether some metric has a number for every split."""
+        return any(np.isfinite(scores).all() for scores in self.test.values())
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the candidate was left out on purpose: missing scores are no failure."""
+        return self.exactness in (Exactness.PRUNED, Exactness.UNREACHED)
 
     def fail(self, reason: str, splits: list[int]) -> None:
         """Mark some splits as impossible to train on."""

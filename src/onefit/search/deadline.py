@@ -1,0 +1,52 @@
+"""The time that a search may take."""
+
+from __future__ import annotations
+
+import re
+import time
+from numbers import Real
+from typing import Any
+
+_SECONDS = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+class TimeBudgetWarning(UserWarning):
+    """The time budget ended a search before all candidates were evaluated."""
+
+
+def parse_seconds(budget: float | str) -> float:
+    """Seconds from a positive number or a string such as "60s", "5m", "1.5h" or "200ms".
+
+    >>> parse_seconds("1.5m")
+    90.0
+    """
+    seconds: Any = budget
+    if isinstance(budget, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-z]*)\s*", budget.lower())
+        if not match or match[2] not in _SECONDS:
+            raise ValueError(f"time_budget {budget!r} is not a number of seconds, nor a string such as '60s' or '5m'.")
+        seconds = float(match[1]) * _SECONDS[match[2]]
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not seconds > 0:  # nor is NaN
+        raise ValueError(f"time_budget must be a positive number of seconds, or a string such as '5m', got {budget!r}.")
+    return float(seconds)
+
+
+class Deadline:
+    """When a search has to end: once its seconds have passed *and* some candidate has a score.
+
+    The clock starts when it is made. Shared by all workers.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.perf_counter() + seconds
+        self._scored = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing more may be started."""
+        return self._scored and time.perf_counter() >= self._end
+
+    def note_score(self) -> None:
+        """Take note that a candidate has a score: from now on the search may end."""
+        self._scored = True
