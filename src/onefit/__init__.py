@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .estimators.calibration import calibrated
     from .estimators.comparison import Comparison, compare
     from .estimators.decision import cross_val_decision
+    from .estimators.default_grid import default_grid
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
     from .estimators.ls_svm import LSSVC, LSSVR
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         SpectrumDisplay,
         ValidationSurfaceDisplay,
     )
+    from .search.deadline import TimeBudgetWarning
+    from .search.journal import JournalWarning
 
 __version__ = "0.1.0"
 
@@ -35,6 +38,7 @@ _HOMES = {
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
     "GridEdgeWarning": "estimators.selection",
+    "JournalWarning": "search.journal",
     "KernelSearchCV": "estimators.kernel_search",
     "L2SVC": "estimators.l2_svm",
     "LSSVC": "estimators.ls_svm",
@@ -42,9 +46,11 @@ _HOMES = {
     "RetrainingWarning": "estimators.preparation",
     "SpectrumDisplay": "report.displays",
     "ValidationSurfaceDisplay": "report.displays",
+    "TimeBudgetWarning": "search.deadline",
     "calibrated": "estimators.calibration",
     "compare": "estimators.comparison",
     "cross_val_decision": "estimators.decision",
+    "default_grid": "estimators.default_grid",
     "one_standard_error": "estimators.selection",
 }
 
@@ -56,16 +62,19 @@ __all__ = [
     "CriterionCurveDisplay",
     "CriticalDifferenceDisplay",
     "GridEdgeWarning",
+    "JournalWarning",
     "KernelSearchCV",
     "RetrainingWarning",
     "SpectrumDisplay",
     "ValidationSurfaceDisplay",
+    "TimeBudgetWarning",
     "bounds",
     "calibrated",
     "compare",
     "criteria",
     "cross_val_decision",
     "datasets",
+    "default_grid",
     "kernels",
     "one_standard_error",
     "report",

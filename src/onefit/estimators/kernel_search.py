@@ -49,7 +49,9 @@ class KernelSearchCV(GridSearchCV):
     ----------
     estimator, param_grid, scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in GridSearchCV. ``n_jobs`` threads work on different kernels and share the cores. Ties go to the
-        candidate that comes first in the grid.
+        candidate that comes first in the grid. ``param_grid="auto"`` starts with ``default_grid``, extends it as long
+        as the best candidate lies at its edge, then refines it around the best, on the same folds, in at most six more
+        rounds, each announced by the logger "onefit" and by ``verbose``.
     criterion : str, criterion, or list of these, default="cv"
         What selects: "cv", exact cross-validation with ``scoring``, of support vector machines with
         ``criteria.CV(certify=True, prune=True)`` only until labels are proved; "bif" or ``criteria.BIF(order=…)``, the
@@ -70,15 +72,25 @@ class KernelSearchCV(GridSearchCV):
     gram_dtype : {"float64", "float32"}, default="float64"
         How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
         results are then labelled approximate.
-    time_budget, journal
-        Reserved; must be None.
+    time_budget : float or str, default=None
+        Seconds, or a string such as "60s" or "5m", from the beginning of ``fit``. When they are over nothing more is
+        started, the best candidate so far is chosen, and the others are labelled "not reached", with a
+        ``TimeBudgetWarning``. What has begun is finished: one path of regularisation values per worker, the choice of
+        a criterion's parameters, screening; at least one candidate is evaluated, and the final refit comes on top.
+        Kernels are taken from the middle of the grid, coarse to fine.
+    journal : str or path, default=None
+        A SQLite file, made if it is not there, in which the scores of every kernel are committed as soon as it is
+        done. A fit with the same data, folds, estimator, grid, criterion and scoring goes on where another one was
+        interrupted, killed or out of time. Searches that differ in any of these share a file without meeting, and so
+        do processes. Out-of-fold values are not in it: those of the best candidate may be computed once more.
+        ``ledger_`` counts what this fit did.
 
     Attributes
     ----------
     cv_results_ : dict
-        GridSearchCV's table and the columns ``exactness`` (exact, certified, pruned, approximate, retrained, failed),
-        ``error_bound`` (of a held-out value, of support vector machines but for the bias; certified or pruned: of the
-        mean score), ``status`` and ``seconds``.
+        GridSearchCV's table and the columns ``exactness`` (exact, certified, pruned, approximate, retrained, failed,
+        not reached), ``error_bound`` (of a held-out value, of support vector machines but for the bias; certified or pruned: of the
+        mean score), ``status`` and ``seconds``; of ``param_grid="auto"`` also ``round``.
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
         for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
         is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
+
+from ..core import Exactness
 
 
 class GridEdgeWarning(UserWarning):
@@ -62,26 +65,45 @@ def select_best(refit, metric: str, results: dict) -> int:
     return int(best)
 
 
-def warn_at_edge(results: dict, best: int, metric: str) -> None:
-    """Warn if the best candidate has the smallest or largest of three or more numbers, and no other value ties.
+@dataclass(frozen=True)
+class Edge:
+    """A parameter whose best value is the smallest (sign -1) or largest (+1) one tried."""
 
-    Zero, and degree one, are ends that cannot be passed: they are not reported.
+    name: str
+    value: float
+    sign: int
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value} is the {'smallest' if self.sign < 0 else 'largest'} value tried"
+
+
+def edges_of(candidates: list[dict], scores: np.ndarray, best: int) -> list[Edge]:
+    """Where the best candidate has the smallest or largest of three or more numbers, and no other value ties.
+
+    Zero, and degree one, are ends that cannot be passed: they are not edges.
     """
-    chosen, scores = results["params"][best], results[f"mean_test_{metric}"]
     edges = []
-    for name, value in chosen.items():
-        tried = {params[name] for params in results["params"] if _is_number(params.get(name))}
+    for name, value in candidates[best].items():
+        tried = {params[name] for params in candidates if _is_number(params.get(name))}
         if not _is_number(value) or len(tried) < 3 or value not in (min(tried), max(tried)):
             continue
         if value == 0 or (value == 1 and name.endswith("degree")):
             continue
-        others = [i for i, params in enumerate(results["params"]) if params.get(name) != value]
+        others = [i for i, params in enumerate(candidates) if params.get(name) != value]
         if np.isfinite(scores[best]) and not np.any(scores[others] >= scores[best]):
-            side = "smallest" if value == min(tried) else "largest"
-            edges.append(f"{name}={value} is the {side} value tried")
+            edges.append(Edge(name, value, -1 if value == min(tried) else 1))
+    return edges
+
+
+def warn_at_edge(results: dict, best: int, metric: str) -> None:
+    """Warn if the best candidate lies at the edge of those that were reached."""
+    reached = np.flatnonzero(results["exactness"] != Exactness.UNREACHED)
+    candidates, scores = [results["params"][i] for i in reached], results[f"mean_test_{metric}"][reached]
+    edges = edges_of(candidates, scores, int(np.searchsorted(reached, best)))
     if edges:
+        where = "; ".join(map(str, edges))
         warnings.warn(
-            f"The best parameters lie at the edge of the grid: {'; '.join(edges)}. Better ones may lie beyond.",
+            f"The best parameters lie at the edge of the grid: {where}. Better ones may lie beyond.",
             GridEdgeWarning,
             stacklevel=5,
         )

@@ -26,7 +26,7 @@ def parse_seconds(budget: float | str) -> float:
         if not match or match[2] not in _SECONDS:
             raise ValueError(f"time_budget {budget!r} is not a number of seconds, nor a string such as '60s' or '5m'.")
         seconds = float(match[1]) * _SECONDS[match[2]]
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not seconds > 0:  # nor is NaN
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) > 0:  # nor is NaN
         raise ValueError(f"time_budget must be a positive number of seconds, or a string such as '5m', got {budget!r}.")
     return float(seconds)
 

@@ -59,7 +59,8 @@ def _parts(value: Any, depth: int) -> Iterator[bytes | _Nested]:
     elif isinstance(value, np.ndarray):
         yield from _array_parts(value)
     elif sparse.issparse(value):
-        rows = sparse.csr_array(value)
+        matrix: Any = value
+        rows = matrix.tocsr()
         yield b"sparse:"
         yield from map(_Nested, (rows.shape, rows.data, rows.indices, rows.indptr))
     elif hasattr(value, "columns") and hasattr(value, "to_numpy"):  # a data frame of any make

@@ -1,0 +1,240 @@
+"""Grids that follow the data: where to look for widths and penalties when nobody says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR
+from sklearn.utils import check_array, check_consistent_length, get_tags
+
+from ..core.machine import NotUnderstoodError
+from ..kernels import bases, from_params
+from ..kernels.naming import NAMES
+from ..search.rows import take_rows
+from ..search.views import checked_rows
+from .adapters import split_pipeline
+from .axes import Axis, DegreeAxis, Family, LogAxis
+from .l2_svm import L2SVC
+from .ls_svm import LSSVC, LSSVR
+from .routing import final_weights
+
+SAMPLE = 1000
+"""Rows that medians are taken over: half a million pairs, whose median is known to a percent."""
+
+SUPPORT_VECTOR_KERNELS = ("linear", "poly", "rbf", "sigmoid")
+_ALIASES = {"gaussian": "rbf", "polynomial": "poly"}
+_KERNELS_OF = {
+    SVC: SUPPORT_VECTOR_KERNELS,
+    SVR: SUPPORT_VECTOR_KERNELS,
+    L2SVC: NAMES,
+    KernelRidge: NAMES,
+    LSSVC: NAMES,
+    LSSVR: NAMES,
+}
+
+
+def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None) -> dict | list[dict]:
+    """A grid for ``KernelSearchCV`` or ``GridSearchCV`` that fits the scale of the data.
+
+    Parameters
+    ----------
+    estimator : estimator
+        ``SVC``, ``SVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; then the
+        names have the step's prefix, and scales are those of the transformed X.
+    X, y
+        The data. The grid depends on the scale of X (in regression also of y) and on the number of rows, and on
+        nothing random: medians are those of all pairs of rows, or of 1000 rows drawn with a fixed seed.
+    kernels : str or sequence of str, default=None
+        Names such as "gaussian" ("rbf"), "poly", "laplacian", "linear"; None is the estimator's own kernel.
+
+    Returns
+    -------
+    dict, or list of dict if ``kernels`` are given
+        Lists of numbers with three digits, as ``param_grid`` takes them.
+
+    Notes
+    -----
+    *Widths.* A kernel of distances is informative where it tells typical pairs apart, neither all alike nor all
+    different: at the inverse median of what its exponent multiplies (squared distances for the Gaussian, city-block
+    distances for the Laplacian). Pairs of equal rows say nothing about scale and do not count. The grid has 8 widths,
+    in powers of two of the length, further to the wide side, where smooth solutions are. Widths are equivariant: X
+    times c gives gamma over c² (Laplacian: c).
+
+    *Polynomials.* ``gamma`` is around the inverse median squared norm, so that ``gamma x·x'`` is about one and all
+    monomials up to the degree count alike; degrees 2, 3, 4. ``coef0`` is one if the estimator's is not positive:
+    without it monomials of lower degree are missing.
+
+    *Penalties.* Multiplying a kernel by s is the same as multiplying C, or dividing ``alpha``, by s. The unit is
+    therefore the kernel's variance: half the median squared distance of two rows in its feature space, at the central
+    parameters. C goes from 1/16 to 1024 of these units, in regression times the spread of y, to which the dual
+    coefficients are proportional; ``alpha`` in powers of ten from 1e-6, next to interpolation, to a tenth of n, where
+    the largest eigenvalues are shrunk away.
+
+    *Tube.* ``epsilon`` of SVR is 1, 1/4 and 1/16 of the noise: the median absolute difference of the targets of nearest
+    neighbours, scaled to the standard deviation of a Gaussian. The best tube is proportional to the noise.
+
+    Where the data have no scale (one row, equal rows, a constant target) the unit is one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from onefit import default_grid
+    >>> X, y = load_iris(return_X_y=True)
+    >>> default_grid(SVC(), X, y)["C"][:3]
+    [0.0989, 0.395, 1.58]
+    >>> default_grid(SVC(), X, y, kernels=["linear"])[0]["kernel"]
+    ['linear']
+    """
+    check_consistent_length(X, y)
+    grids = [family.grid() for family in families(estimator, X, y, kernels)]
+    return grids[0] if kernels is None else grids
+
+
+def families(estimator, X, y, kernels=None, fit_params: dict | None = None) -> list[Family]:
+    """The grids as parameters on scales of their own, one for each kernel. What has no grid is a ValueError."""
+    try:
+        transformers, machine = split_pipeline(estimator)
+        _, before = final_weights(estimator, fit_params or {})
+    except NotUnderstoodError as reason:
+        raise ValueError(f"There is no default grid for this estimator: {reason}.") from reason
+    names = _kernels_of(machine, kernels)
+    if transformers is not None:
+        X = clone(transformers).fit_transform(X, y, **before)
+    prefix = "" if machine is estimator else f"{estimator.steps[-1][0]}__"
+    sample = _Sample.of(checked_rows(X), y if isinstance(machine, SVR) else None)
+    return [_family(machine, name, sample, kernels is not None).renamed(prefix) for name in names]
+
+
+def _kernels_of(machine, kernels) -> list:
+    """The kernels to look at, by name or as they are."""
+    known = next((names for kind, names in _KERNELS_OF.items() if isinstance(machine, kind)), None)
+    kind = type(machine).__name__
+    if known is None:
+        able = ", ".join(each.__name__ for each in _KERNELS_OF)
+        raise ValueError(f"There is no default grid for {kind}: only for {able}, and Pipelines that end in one.")
+    if kernels is None:
+        asked = [machine.kernel]
+    else:
+        asked = list(dict.fromkeys([kernels] if isinstance(kernels, str) else kernels))
+        if not asked:
+            raise ValueError("kernels must hold at least one name.")
+    names = [_ALIASES.get(name, name) if isinstance(name, str) else name for name in asked]
+    if "precomputed" in names or get_tags(machine).input_tags.pairwise:
+        raise ValueError(
+            "There is no default grid for a precomputed kernel, whose parameters are not known: "
+            'give a param_grid such as {"C": [0.1, 1, 10]} or {"alpha": [0.1, 1, 10]}.'
+        )
+    for name in names:
+        if isinstance(name, str) and name not in known:
+            able = ", ".join(each for each in known if each != "precomputed")
+            raise ValueError(f"{kind} has no kernel {name!r}: use one of {able}.")
+    return names
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Some rows of the data, with the number of all of them."""
+
+    X: Any
+    y: Any  # of a regression, otherwise None
+    n: int
+
+    @classmethod
+    def of(cls, X, y) -> _Sample:
+        n = X.shape[0]
+        if y is not None:
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+            if y.ndim != 1:
+                raise ValueError(f"SVR has one target; y has shape {y.shape}.")
+        if n <= SAMPLE:
+            return cls(X, y, n)
+        rows = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+        return cls(take_rows(X, rows), None if y is None else y[rows], n)
+
+    def spread(self, kernel) -> float:
+        """Half the median squared distance of two rows in the kernel's feature space: its variance."""
+        K = kernel(self.X)
+        diagonal = np.diagonal(K)
+        return _median_of_pairs(0.5 * (diagonal[:, None] + diagonal) - K)
+
+    def target_spread(self) -> float:
+        """The standard deviation of the target, robustly; 1 for a constant one."""
+        deviation = 1.4826 * float(np.median(np.abs(self.y - np.median(self.y))))
+        return deviation or float(np.std(self.y)) or 1.0
+
+    def noise(self) -> float:
+        """The standard deviation of the target given X, from nearest neighbours; at most that of the target."""
+        if len(self.y) < 2:
+            return self.target_spread()
+        distances = bases.sqdist(self.X)
+        np.fill_diagonal(distances, np.inf)
+        differences = np.abs(self.y - self.y[distances.argmin(axis=1)])
+        noise = 1.4826 / np.sqrt(2.0) * float(np.median(differences))
+        return min(noise, self.target_spread()) or 0.1 * self.target_spread()
+
+
+def _median_of_pairs(values: np.ndarray) -> float:
+    """The median of the positive values of different rows; 1 if there are none."""
+    return _positive_median(values[np.triu_indices(len(values), 1)])
+
+
+def _positive_median(values: np.ndarray) -> float:
+    """Values that are zero but for rounding do not count."""
+    largest = float(values.max(initial=0.0))
+    positive = values[values > 1e-12 * largest] if largest > 0 else values[:0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+_GAMMA_UNITS: dict[str, Callable[[Any], float]] = {
+    "rbf": lambda X: 1.0 / _median_of_pairs(bases.sqdist(X)),
+    "laplacian": lambda X: 1.0 / _median_of_pairs(bases.cityblock(X)),
+    "chi2": lambda X: 1.0 / _median_of_pairs(-bases.additive_chi2(X)),
+    "poly": lambda X: 1.0 / _positive_median(np.diagonal(bases.dot(X))),
+    "sigmoid": lambda X: 1.0 / _positive_median(np.diagonal(bases.dot(X))),
+}
+
+
+def _gamma_axis(kernel: str, unit: float) -> LogAxis:
+    """Steps of two in length: gamma is an inverse squared length in a Gaussian, an inverse length in a Laplacian."""
+    if kernel in ("poly", "sigmoid"):
+        return LogAxis(unit, 4.0, -1, 1, reach=8)
+    return LogAxis(unit, 4.0 if kernel == "rbf" else 2.0, -4, 3, reach=12)
+
+
+def _family(machine, name, sample: _Sample, named: bool) -> Family:
+    """The grid of one kernel."""
+    fixed: dict[str, Any] = {"kernel": name} if named else {}
+    axes: dict[str, Axis] = {}
+    params = {"gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
+    if isinstance(name, str) and name in _GAMMA_UNITS:
+        params["gamma"] = _GAMMA_UNITS[name](sample.X)
+        axes["gamma"] = _gamma_axis(name, params["gamma"])
+    if name == "poly":
+        fixed["coef0"] = params["coef0"] = machine.coef0 if machine.coef0 > 0 else 1.0
+        params["degree"] = 3
+        axes["degree"] = DegreeAxis(2, 4)
+    params["gamma"] = None if params["gamma"] == "auto" else params["gamma"]
+    try:
+        kernel = from_params(name, kernel_params=getattr(machine, "kernel_params", None), **params)
+        spread = sample.spread(kernel)
+    except TypeError as error:  # a callable of whole matrices, which only SVC and SVR can call
+        raise ValueError(f"There is no default grid for the kernel {name!r}: {error}.") from error
+    axes.update(_penalty_axes(machine, sample, spread))
+    return Family(fixed, axes)
+
+
+def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
+    if isinstance(machine, KernelRidge | LSSVC | LSSVR):
+        last = max(0, int(np.ceil(np.log10(sample.n))) - 1)
+        return {"alpha": LogAxis(spread, 10.0, -6, last, reach=12)}
+    if isinstance(machine, SVR):
+        penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=11)
+        return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
+    return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=11)}
