@@ -205,7 +205,7 @@ def _gamma_axis(kernel: str, unit: float) -> LogAxis:
     """Steps of two in length: gamma is an inverse squared length in a Gaussian, an inverse length in a Laplacian."""
     if kernel in ("poly", "sigmoid"):
         return LogAxis(unit, 4.0, -1, 1, reach=8)
-    return LogAxis(unit, 4.0 if kernel == "rbf" else 2.0, -4, 3, reach=12)
+    return LogAxis(unit, 4.0 if kernel == "rbf" else 2.0, -4, 3, reach=24)
 
 
 def _family(machine, name, sample: _Sample, named: bool) -> Family:

@@ -233,8 +233,8 @@ class SearchRun:
         return known
 
     def _enter(self, stage, rows):
-        """Finished rows into the journal."""
-        finished = [row for row in rows if row.exactness != Exactness.UNREACHED]
+        """Finished rows into the journal; what has failed is tried again next time."""
+        finished = [row for row in rows if row.exactness not in (Exactness.UNREACHED, Exactness.FAILED)]
         if self.record is not None and finished:
             self.record.add(stage, finished, [self.candidates[row.candidate] for row in finished])
 

@@ -1,0 +1,144 @@
+"""The file of finished searches: what it keeps, what it refuses."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from onefit import JournalWarning
+from onefit.core import Exactness
+from onefit.search.journal import Journal, row_from_json, row_to_json
+from onefit.search.tasks import Row
+
+
+def a_row(candidate=3):
+    row = Row(candidate, {"score": np.array([0.1, np.nan, -np.inf])}, {"score": np.array([1 / 3, 2.0, 5e-324])})
+    row.exactness, row.error_bound, row.status = Exactness.CERTIFIED, np.nan, "so so: äöü"
+    row.failures, row.criteria, row.fit_seconds = {1: "why"}, {"sm": np.float64(1e300)}, 0.25
+    return row
+
+
+def test_rows_are_read_back_unchanged():
+    row = a_row()
+    again = row_from_json(7, row_to_json(row))
+    assert again.candidate == 7
+    for name in ("test", "train"):
+        np.testing.assert_array_equal(getattr(again, name)["score"], getattr(row, name)["score"])
+    for name in ("exactness", "status", "failures", "criteria", "fit_seconds", "retrain"):
+        assert getattr(again, name) == getattr(row, name)
+    assert np.isnan(again.error_bound)
+
+
+def test_searches_and_stages_live_side_by_side(tmp_path):
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        first, second = journal.record("one", {"rows": 5}), journal.record("two", {"rows": 6})
+        params = {0: {"C": 1.0}, 1: {"C": 2.0}}
+        first.add("kernel", [a_row(0)], [params[0]])
+        second.add("kernel", [a_row(1)], [params[1]])
+        assert list(first.known("kernel", params)) == [0]
+        assert list(second.known("kernel", params)) == [1]
+        assert not first.known("retraining", params)
+        assert journal.record("one", {}).search == first.search
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        assert [(found["fingerprint"], found["rows"], found["finished"]) for found in journal.searches()] == [
+            ("one", 5, 1),
+            ("two", 6, 1),
+        ]
+
+
+def test_what_was_committed_first_is_kept(tmp_path):
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        record = journal.record("one", {})
+        record.add("kernel", [Row(0, status="first")], [{"C": 1.0}])
+        record.add("kernel", [Row(0, status="second")], [{"C": 1.0}])
+        assert record.known("kernel", {0: {"C": 1.0}})[0].status == "first"
+
+
+def test_nothing_but_text_is_stored(tmp_path):
+    """Whatever the parameters are, the file has no pickle to load."""
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        params = {"kernel": np.exp, "class_weight": {np.int64(0): 1.0}, "C": np.float64(2.0)}
+        journal.record("one", {}).add("kernel", [a_row()], [params])
+    rows = sqlite3.connect(tmp_path / "journal.sqlite").execute("SELECT * FROM outcomes").fetchall()
+    assert all(isinstance(cell, str | int) for row in rows for cell in row)
+    assert json.loads(rows[0][3])["C"] == 2.0
+
+
+class TestRefusals:
+    def test_a_file_of_something_else(self, tmp_path):
+        path = tmp_path / "notes.txt"
+        path.write_text("not a database at all, but long enough to be looked at twice " * 20)
+        with pytest.raises(ValueError, match=r"notes.txt' cannot be used: file is not a database"):
+            Journal(path)
+        assert path.read_text().startswith("not a database")
+
+    def test_a_database_of_something_else(self, tmp_path):
+        other = sqlite3.connect(tmp_path / "other.sqlite")
+        other.execute("CREATE TABLE people (name)")
+        other.commit()
+        with pytest.raises(ValueError, match="database of something else"):
+            Journal(tmp_path / "other.sqlite")
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]
+
+    def test_a_damaged_journal(self, tmp_path):
+        path = tmp_path / "journal.sqlite"
+        with Journal(path) as journal:
+            record = journal.record("one", {})
+            for number in range(200):
+                record.add("kernel", [a_row(number)], [{"C": float(number)}])
+        content = bytearray(path.read_bytes())
+        content[4096:12288] = os.urandom(8192)
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"journal.sqlite' (is damaged|cannot be used)"):
+            Journal(path)
+
+    def test_a_journal_of_another_format(self, tmp_path):
+        Journal(tmp_path / "journal.sqlite").close()
+        sqlite3.connect(tmp_path / "journal.sqlite").execute("PRAGMA user_version = 99")
+        with pytest.raises(ValueError, match="has format 99"):
+            Journal(tmp_path / "journal.sqlite")
+
+    def test_places_where_there_can_be_no_file(self, tmp_path):
+        for path in (tmp_path, tmp_path / "missing" / "journal.sqlite"):
+            with pytest.raises(ValueError, match="unable to open"):
+                Journal(path)
+
+
+def test_an_empty_file_becomes_a_journal(tmp_path):
+    (tmp_path / "journal.sqlite").touch()
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        assert journal.searches() == []
+
+
+def test_a_journal_that_cannot_be_written_any_more_is_left_with_a_warning(tmp_path):
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        record = journal.record("one", {})
+        journal._db.execute("PRAGMA query_only = 1")
+        with pytest.warns(JournalWarning, match="goes on without it"):
+            record.add("kernel", [a_row()], [{"C": 1.0}])
+        record.add("kernel", [a_row()], [{"C": 1.0}])  # said once
+        assert not record.known("kernel", {0: {"C": 1.0}})
+
+
+def test_many_processes_open_and_write_at_once(tmp_path):
+    script = """
+import sys
+from onefit.search.journal import Journal
+from onefit.search.tasks import Row
+with Journal(sys.argv[1]) as journal:
+    record = journal.record("shared", {})
+    for number in range(40):
+        record.add("kernel", [Row(number, status=sys.argv[2])], [{"C": float(number)}])
+"""
+    path = str(tmp_path / "journal.sqlite")
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    workers = [subprocess.Popen([sys.executable, "-c", script, path, str(i)], env=environment) for i in range(3)]
+    assert [worker.wait(timeout=120) for worker in workers] == [0, 0, 0]
+    with Journal(path) as journal:
+        (search,) = journal.searches()
+        assert search["finished"] == 40
+        assert len(journal.record("shared", {}).known("kernel", {i: {"C": float(i)} for i in range(40)})) == 40
