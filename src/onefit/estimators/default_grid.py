@@ -26,6 +26,9 @@ from .routing import final_weights
 SAMPLE = 1000
 """Rows that medians are taken over: half a million pairs, whose median is known to a percent."""
 
+NOTHING = 1e-12
+"""Share of the largest distance below which two rows are equal but for rounding."""
+
 SUPPORT_VECTOR_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 _ALIASES = {"gaussian": "rbf", "polynomial": "poly"}
 _KERNELS_OF = {
@@ -61,9 +64,10 @@ def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None)
     -----
     *Widths.* A kernel of distances is informative where it tells typical pairs apart, neither all alike nor all
     different: at the inverse median of what its exponent multiplies (squared distances for the Gaussian, city-block
-    distances for the Laplacian). Pairs of equal rows say nothing about scale and do not count. The grid has 8 widths,
-    in powers of two of the length, further to the wide side, where smooth solutions are. Widths are equivariant: X
-    times c gives gamma over c² (Laplacian: c).
+    distances for the Laplacian). Pairs of equal rows say nothing about scale and do not count. From there lengths go up
+    in four steps of two, where the kernel is nearly linear, and down to those of nearest neighbours (median over the
+    rows), where it is nearly diagonal: one step in many dimensions, at most six in few. Widths are equivariant: X times
+    c gives gamma over c² (Laplacian: c).
 
     *Polynomials.* ``gamma`` is around the inverse median squared norm, so that ``gamma x·x'`` is about one and all
     monomials up to the degree count alike; degrees 2, 3, 4. ``coef0`` is one if the estimator's is not positive:
@@ -180,6 +184,31 @@ class _Sample:
         return min(noise, self.target_spread()) or 0.1 * self.target_spread()
 
 
+def _length_axis(distances: np.ndarray, ratio: float) -> LogAxis:
+    """Of a gamma that multiplies distances, from wide kernels to those that reach the nearest neighbour only."""
+    typical = _median_of_pairs(distances)
+    apart = np.where(distances > NOTHING * distances.max(initial=0.0), distances, np.inf)
+    nearest = apart.min(axis=1, initial=np.inf)
+    nearest = float(np.median(nearest[np.isfinite(nearest)])) if np.isfinite(nearest).any() else typical
+    last = int(np.clip(np.ceil(np.log(typical / nearest) / np.log(ratio)), 1, 6))
+    return LogAxis(1.0 / typical, ratio, -4, last, reach=24)
+
+
+def _product_axis(norms: np.ndarray) -> LogAxis:
+    """Of a gamma that multiplies inner products."""
+    return LogAxis(1.0 / _positive_median(norms), 4.0, -1, 1, reach=8)
+
+
+# Steps of two in length: gamma is an inverse squared length in a Gaussian, an inverse length in a Laplacian.
+_GAMMA_AXES: dict[str, Callable[[Any], LogAxis]] = {
+    "rbf": lambda X: _length_axis(bases.sqdist(X), 4.0),
+    "laplacian": lambda X: _length_axis(bases.cityblock(X), 2.0),
+    "chi2": lambda X: _length_axis(-bases.additive_chi2(X), 2.0),
+    "poly": lambda X: _product_axis(np.diagonal(bases.dot(X))),
+    "sigmoid": lambda X: _product_axis(np.diagonal(bases.dot(X))),
+}
+
+
 def _median_of_pairs(values: np.ndarray) -> float:
     """The median of the positive values of different rows; 1 if there are none."""
     return _positive_median(values[np.triu_indices(len(values), 1)])
@@ -188,53 +217,40 @@ def _median_of_pairs(values: np.ndarray) -> float:
 def _positive_median(values: np.ndarray) -> float:
     """Values that are zero but for rounding do not count."""
     largest = float(values.max(initial=0.0))
-    positive = values[values > 1e-12 * largest] if largest > 0 else values[:0]
+    positive = values[values > NOTHING * largest] if largest > 0 else values[:0]
     return float(np.median(positive)) if len(positive) else 1.0
-
-
-_GAMMA_UNITS: dict[str, Callable[[Any], float]] = {
-    "rbf": lambda X: 1.0 / _median_of_pairs(bases.sqdist(X)),
-    "laplacian": lambda X: 1.0 / _median_of_pairs(bases.cityblock(X)),
-    "chi2": lambda X: 1.0 / _median_of_pairs(-bases.additive_chi2(X)),
-    "poly": lambda X: 1.0 / _positive_median(np.diagonal(bases.dot(X))),
-    "sigmoid": lambda X: 1.0 / _positive_median(np.diagonal(bases.dot(X))),
-}
-
-
-def _gamma_axis(kernel: str, unit: float) -> LogAxis:
-    """Steps of two in length: gamma is an inverse squared length in a Gaussian, an inverse length in a Laplacian."""
-    if kernel in ("poly", "sigmoid"):
-        return LogAxis(unit, 4.0, -1, 1, reach=8)
-    return LogAxis(unit, 4.0 if kernel == "rbf" else 2.0, -4, 3, reach=24)
 
 
 def _family(machine, name, sample: _Sample, named: bool) -> Family:
     """The grid of one kernel."""
     fixed: dict[str, Any] = {"kernel": name} if named else {}
-    axes: dict[str, Axis] = {}
+    axes: dict[str, Any] = {}
     params = {"gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
-    if isinstance(name, str) and name in _GAMMA_UNITS:
-        params["gamma"] = _GAMMA_UNITS[name](sample.X)
-        axes["gamma"] = _gamma_axis(name, params["gamma"])
+    if isinstance(name, str) and name in _GAMMA_AXES:
+        axes["gamma"] = _GAMMA_AXES[name](sample.X)
+        params["gamma"] = axes["gamma"].unit
     if name == "poly":
         fixed["coef0"] = params["coef0"] = machine.coef0 if machine.coef0 > 0 else 1.0
         params["degree"] = 3
         axes["degree"] = DegreeAxis(2, 4)
-    params["gamma"] = None if params["gamma"] == "auto" else params["gamma"]
-    try:
-        kernel = from_params(name, kernel_params=getattr(machine, "kernel_params", None), **params)
-        spread = sample.spread(kernel)
-    except TypeError as error:  # a callable of whole matrices, which only SVC and SVR can call
-        raise ValueError(f"There is no default grid for the kernel {name!r}: {error}.") from error
+    spread = sample.spread(_gram_of(machine, name, params))
     axes.update(_penalty_axes(machine, sample, spread))
     return Family(fixed, axes)
+
+
+def _gram_of(machine, kernel, params: dict[str, Any]) -> Callable[[Any], np.ndarray]:
+    """From rows to the Gram matrix: callables of SVC and SVR take whole matrices, those of others two rows."""
+    if callable(kernel) and isinstance(machine, SVC | SVR):
+        return lambda X: np.asarray(kernel(X, X), dtype=np.float64)
+    gamma = None if params["gamma"] == "auto" else params["gamma"]
+    return from_params(kernel, **{**params, "gamma": gamma}, kernel_params=getattr(machine, "kernel_params", None))
 
 
 def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
     if isinstance(machine, KernelRidge | LSSVC | LSSVR):
         last = max(0, int(np.ceil(np.log10(sample.n))) - 1)
-        return {"alpha": LogAxis(spread, 10.0, -6, last, reach=12)}
+        return {"alpha": LogAxis(spread, 10.0, -6, last, reach=10)}
     if isinstance(machine, SVR):
-        penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=11)
+        penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=8)
         return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
-    return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=11)}
+    return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=8)}
