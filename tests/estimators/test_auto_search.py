@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
 
+import onefit.estimators.strategies
 from onefit import L2SVC, LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, criteria, default_grid, one_standard_error
 from onefit.estimators.axes import DegreeAxis, Family, LogAxis
 from onefit.estimators.strategies import LONGEST, Zooming
@@ -99,12 +100,15 @@ def test_classification_does_not_depend_on_the_scale(two_classes):
     assert scaled.best_score_ == pytest.approx(plain.best_score_, abs=2 / len(y))
 
 
-def test_an_optimum_far_away_is_reached(caplog, capsys):
-    """Two clusters a thousand lengths apart: the median distance says nothing about the lengths within."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
+def two_clusters():
+    """A thousand lengths apart: the median distance says nothing about the lengths within."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
     X[:100] += 1e3
-    y = np.sin(2 * X[:, 1])
+    return X, np.sin(2 * X[:, 1])
+
+
+def test_an_optimum_far_away_is_reached(caplog, capsys):
+    X, y = two_clusters()
     first = default_grid(KernelRidge(kernel="rbf"), X, y)
     with caplog.at_level(logging.INFO, logger="onefit"):
         search = KernelSearchCV(KernelRidge(kernel="rbf"), "auto", cv=5, verbose=1).fit(X, y)
@@ -166,11 +170,11 @@ def test_workers_do_not_matter(three_classes):
     np.testing.assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
 
 
-def test_the_edge_that_is_left_is_announced(regression):
-    """A target without noise wants no ridge at all, and no round gets there."""
-    X, _ = regression
-    with pytest.warns(GridEdgeWarning, match="smallest value tried"):
-        KernelSearchCV(KernelRidge(), "auto", cv=3, scoring="neg_mean_squared_error").fit(X, X @ [1.0, 2.0, 3.0, 4.0])
+def test_the_edge_that_is_left_is_announced(monkeypatch):
+    X, y = two_clusters()
+    monkeypatch.setattr(onefit.estimators.strategies, "LONGEST", 0)
+    with pytest.warns(GridEdgeWarning, match="gamma=.* is the largest value tried"):
+        KernelSearchCV(KernelRidge(kernel="rbf"), "auto", cv=5).fit(X, y)
 
 
 class TestRefusals:
