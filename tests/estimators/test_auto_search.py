@@ -157,6 +157,16 @@ def test_other_options_go_with_it(regression, options):
     assert all(len(column) == n for column in search.cv_results_.values())
 
 
+def test_several_kernels(regression):
+    X, y = regression
+    search = KernelSearchCV(LSSVR(), "auto", kernels=("gaussian", "linear"), cv=3).fit(X, y)
+    tried, rounds = search.cv_results_["param_kernel"], search.cv_results_["round"]
+    assert set(tried[rounds == 0]) == {"rbf", "linear"}
+    assert set(tried[rounds > 0]) == {search.best_params_["kernel"]}
+    own = [KernelSearchCV(LSSVR(kernel=kernel), "auto", cv=3).fit(X, y).best_score_ for kernel in ("rbf", "linear")]
+    assert search.best_score_ == pytest.approx(max(own))
+
+
 def test_pruning_uses_what_earlier_rounds_proved(two_classes):
     plain = KernelSearchCV(SVC(), "auto", cv=3).fit(*two_classes)
     pruned = KernelSearchCV(SVC(), "auto", cv=3, criterion=criteria.CV(certify=True, prune=True)).fit(*two_classes)
@@ -186,6 +196,10 @@ class TestRefusals:
     def test_other_estimators_and_words(self, two_classes):
         with pytest.raises(ValueError, match="no default grid for NuSVC"):
             KernelSearchCV(NuSVC(), "auto").fit(*two_classes)
+        with pytest.raises(ValueError, match="SVC has no kernel 'laplacian'"):
+            KernelSearchCV(SVC(), "auto", kernels="laplacian").fit(*two_classes)
+        with pytest.raises(ValueError, match='needs param_grid="auto"'):
+            KernelSearchCV(SVC(), {"C": [1.0]}, kernels=["rbf"]).fit(*two_classes)
         with pytest.raises(ValueError, match="param_grid must be a dict, a list of dicts or \"auto\", got 'automatic'"):
             KernelSearchCV(SVC(), "automatic").fit(*two_classes)
 

@@ -44,6 +44,9 @@ def test_searches_and_stages_live_side_by_side(tmp_path):
         assert not first.known("retraining", params)
         assert journal.record("one", {}).search == first.search
     with Journal(tmp_path / "journal.sqlite") as journal:
+        ((params, row),) = journal.finished("two")
+        assert (params, row.status) == ({"C": 2.0}, a_row().status)
+        assert journal.finished("three") == []
         assert [(found["fingerprint"], found["rows"], found["finished"]) for found in journal.searches()] == [
             ("one", 5, 1),
             ("two", 6, 1),

@@ -72,6 +72,9 @@ class KernelSearchCV(GridSearchCV):
     gram_dtype : {"float64", "float32"}, default="float64"
         How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
         results are then labelled approximate.
+    kernels : str or sequence of str, default=None
+        With ``param_grid="auto"``: the kernels to try, as in ``default_grid``; None is the estimator's own. The best
+        one is followed after the first round.
     time_budget : float or str, default=None
         Seconds, or a string such as "60s" or "5m", from the beginning of ``fit``. When they are over nothing more is
         started, the best candidate so far is chosen, and the others are labelled "not reached", with a
@@ -138,6 +141,7 @@ class KernelSearchCV(GridSearchCV):
         time_budget=None,
         journal=None,
         gram_dtype="float64",
+        kernels=None,
         scoring=None,
         n_jobs=None,
         refit=True,
@@ -167,6 +171,7 @@ class KernelSearchCV(GridSearchCV):
         self.time_budget = time_budget
         self.journal = journal
         self.gram_dtype = gram_dtype
+        self.kernels = kernels
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "scorer_")

@@ -123,5 +123,7 @@ def search_strategy(search, X, y, fit_params) -> Strategy:
     if isinstance(search.param_grid, str):
         if search.param_grid != "auto":
             raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
-        return Zooming(families(search.estimator, X, y, fit_params=fit_params))
+        return Zooming(families(search.estimator, X, y, search.kernels, fit_params))
+    if search.kernels is not None:
+        raise ValueError(f'kernels={search.kernels!r} needs param_grid="auto": another grid names its own.')
     return Exhaustive(search.param_grid)

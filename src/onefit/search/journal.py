@@ -135,6 +135,14 @@ class Journal:
         """(key, outcome as JSON) of all finished candidates of a search."""
         yield from self._db.execute("SELECT key, outcome FROM outcomes WHERE search = ? AND stage = ?", (search, stage))
 
+    def finished(self, mark: str) -> list[tuple[dict[str, Any], Row]]:
+        """(parameters as far as JSON knows them, row) of the candidates of a search, as they were finished."""
+        query = """SELECT params, outcome FROM outcomes JOIN searches ON searches.id = search
+                   WHERE fingerprint = ? AND stage != 'screening' ORDER BY outcomes.rowid"""
+        found = enumerate(self._db.execute(query, (mark,)))
+        rows = [(json.loads(params), row_from_json(number, outcome)) for number, (params, outcome) in found]
+        return [(params, row) for params, row in rows if row.test]
+
     def searches(self) -> list[dict[str, Any]]:
         """Every search: ``fingerprint``, when it ``started``, how many candidates are ``finished``, and its facts."""
         query = """SELECT fingerprint, started, facts, (SELECT count(*) FROM outcomes
