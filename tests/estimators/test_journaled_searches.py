@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -256,7 +257,7 @@ from sklearn.kernel_ridge import KernelRidge
 from onefit import KernelSearchCV
 
 def error(model, X, y):
-    time.sleep(1e-3)
+    time.sleep(5e-3)
     return -float(np.abs(model.predict(X) - y).mean())
 
 rng = np.random.default_rng(0)
@@ -298,11 +299,14 @@ def test_killed_processes_lose_nothing(tmp_path):
     moments, known = random.Random(os.getpid()), [0]
     for _ in range(3):
         worker = start(journal, results)
-        time.sleep(moments.uniform(0.0, 0.25))
+        while not journal.exists() or finished(journal) == known[-1]:  # until it has done something new
+            assert worker.poll() is None
+            time.sleep(0.01)
+        time.sleep(moments.uniform(0.0, 0.03))
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-        known.append(finished(journal) if journal.exists() else 0)
-    assert known == sorted(known)
+        known.append(finished(journal))
+    assert all(earlier < later < 120 for earlier, later in pairwise(known))
     assert all(count % 3 == 0 for count in known)  # whole kernels
     worker = start(journal, results)
     assert worker.wait(timeout=120) == 0
