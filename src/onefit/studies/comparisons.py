@@ -104,10 +104,6 @@ class Encounter:
     def advantage(self) -> float:
         return self.test.mean
 
-    @property
-    def label(self) -> str:
-        return f"{self.dataset} ({self.setting})" if self.setting else self.dataset
-
 
 @dataclass(frozen=True)
 class Verdict:

@@ -14,7 +14,7 @@ def make_study(
     methods=SIX,
     datasets=("australian", "heart", "sonar"),
     *,
-    unit="test error, %",
+    unit="%",
     kind="selection",
     splits=10,
     train_share=0.5,

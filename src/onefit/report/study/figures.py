@@ -12,8 +12,8 @@ import numpy as np
 from ...studies.comparisons import finite_scores
 from ...studies.outcome import Outcome
 from .diagram import draw_diagram
-from .numbers import as_number
-from .view import SETTING_NAMES, StudyView
+from .numbers import as_number, capitalised
+from .view import SETTING_NAMES, StudyView, unit_name
 
 INK, PAPER, FAINT = "#1f2328", "#fefefe", "#d0d7de"
 COLOURS = ("#0a7d4f", "#c2410c", "#3b6fd4", "#a8318c", "#8a6d00", "#0891b2", "#6b7280", "#b91c1c")
@@ -50,7 +50,7 @@ def pictures(shown: StudyView) -> tuple[Picture, ...]:
         return (Picture("", _svg(shown.stem, lambda: _bars(outcome)), caption),)
     if shown.study.is_figure:
         by = SETTING_NAMES.get(shown.study.key, "setting")
-        caption = f"{shown.study.unit} by {by}; bands are one standard error wide on each side."
+        caption = f"{capitalised(unit_name(shown.study))} by {by}; bands are one standard error wide on each side."
         return (Picture("", _svg(shown.stem, lambda: _curves(outcome)), caption),)
     ranked = [(label, s) for label, s in shown.statistics if not np.isnan(s.ranking.critical_difference)]
     if not ranked:
@@ -106,7 +106,7 @@ def _curves(outcome: Outcome) -> Any:
         panel.set_visible(False)
     for panel in panels[max(0, len(outcome.datasets) - columns) : len(outcome.datasets)]:
         panel.set_xlabel(SETTING_NAMES.get(outcome.study.key, "setting"))
-    figure.supylabel(outcome.study.unit, fontsize=9)
+    figure.supylabel(unit_name(outcome.study), fontsize=9)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=min(6, max(1, len(labels))))
     return figure
@@ -180,7 +180,7 @@ def _bars(outcome: Outcome) -> Any:
     panel.set_ylim(bottom=max(0.0, 10 * np.floor(min(lowest) / 10) - 10))
     panel.set_xticks(range(len(outcome.datasets)), outcome.datasets, rotation=30, ha="right")
     start = panel.get_ylim()[0]
-    panel.set_ylabel(outcome.study.unit + (f" (from {start:g})" if start else ""))
+    panel.set_ylabel(unit_name(outcome.study) + (f" (from {start:g})" if start else ""))
     figure.legend(*panel.get_legend_handles_labels(), loc="outside upper center", ncols=len(outcome.methods) + 1)
     return figure
 

@@ -87,12 +87,12 @@ def fixed(value: float) -> str:
 def ratio(value: float | None) -> str:
     """A ratio with about three digits.
 
-    >>> ratio(0.853), ratio(3.04), ratio(1234.5)
-    ('0.85', '3.0', '1234')
+    >>> ratio(0.853), ratio(30.4), ratio(1234.5)
+    ('0.85', '30.4', '1234')
     """
     if value is None or np.isnan(value):
         return MISSING
-    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def duration(seconds: float) -> str:
@@ -107,6 +107,15 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def capitalised(text: str) -> str:
+    """The beginning of a sentence; abbreviations stay as they are.
+
+    >>> capitalised("error of SM")
+    'Error of SM'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def as_number(setting: str) -> float | None:

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
 from .figures import Picture
-from .numbers import duration, equation, fixed, probability
+from .numbers import capitalised, duration, equation, fixed, probability
 from .view import StudyView
 
 STATUS_CLASSES = {HOLDS: "holds", MIXED: "mixed", FAILS: "fails", UNTESTED: "untested"}
@@ -77,7 +77,7 @@ def _environment(escaping: bool) -> Environment:
         "latex": latex, "latex_number": latex_number, "markdown": markdown, "data_address": data_address,
         "probability": probability, "equation": equation, "fixed": fixed, "duration": duration,
         "status_class": STATUS_CLASSES.__getitem__, "zip": zip,
-        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+        "capitalised": capitalised,
     }  # fmt: skip
     return environment
 

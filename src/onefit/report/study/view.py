@@ -8,10 +8,10 @@ from statistics import median
 
 import numpy as np
 
-from ...studies.comparisons import CellSummary, SettingSummary, Verdict, judge, summarise, summarise_setting
+from ...studies.comparisons import CellSummary, Encounter, SettingSummary, Verdict, judge, summarise, summarise_setting
 from ...studies.outcome import Outcome
 from ...studies.ratios import Ratio, compared, geometric_mean, ratios
-from ...studies.spec import Study
+from ...studies.spec import Claim, Study
 from .numbers import MISSING, RowFormat, ratio, signed
 
 SETTING_NAMES = {
@@ -45,6 +45,7 @@ class Grid:
     """A table: its columns, and rows grouped by setting."""
 
     title: str
+    legend: str
     columns: tuple[str, ...]
     groups: tuple[tuple[str, tuple[Row, ...]], ...]
 
@@ -55,9 +56,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class VerdictView:
-    """A claim, whether it holds, and by how much."""
+    """A claim, what is compared, whether it holds, by how much, and the rows for and against it."""
 
     verdict: Verdict
+    compared: str
     amount: str
     wins: str
     losses: str
@@ -124,6 +126,12 @@ def setting_label(study: Study, setting: str) -> str:
     return f"{name} = {setting}" if name and setting and "=" not in setting else setting
 
 
+def unit_name(study: Study) -> str:
+    """What the numbers of a study are."""
+    errors = "accuracy (%)" if study.greater_is_better else "error (%)"
+    return {"%": errors, "MSE": "mean squared error", "seconds": "CPU seconds"}.get(study.unit, study.unit)
+
+
 def number_grid(outcome: Outcome, cells: Iterable[CellSummary]) -> Grid:
     """Our numbers with the printed ones, methods as columns."""
     study = outcome.study
@@ -139,7 +147,9 @@ def number_grid(outcome: Outcome, cells: Iterable[CellSummary]) -> Grid:
         ]
         if rows:
             groups.append((setting_label(study, setting), tuple(rows)))
-    return Grid(f"{study.unit}, mean ± standard deviation", outcome.methods, tuple(groups))
+    legend = "Below each number the one that the paper prints"
+    legend += "." if is_timing(study) else " and the difference in standard errors."
+    return Grid(f"{unit_name(study)}, mean ± standard deviation", legend, outcome.methods, tuple(groups))
 
 
 def _number_row(dataset: str, found: dict[str, CellSummary], outcome: Outcome) -> Row:
@@ -181,7 +191,8 @@ def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
         rows.append(Row("geometric mean", "", tuple(_mean_ratio(of_setting, *pair) for pair in pairs)))
         groups.append((setting_label(outcome.study, setting), tuple(rows)))
     columns = tuple(f"{slow} / {fast}" for slow, fast in pairs)
-    return Grid("ratios of CPU seconds", columns, tuple(groups))
+    legend = "How many times as long retraining takes; below each ratio that of the paper's own seconds."
+    return Grid("ratios of CPU seconds", legend, columns, tuple(groups))
 
 
 def _ratio_row(dataset: str, found: Sequence[Ratio | None]) -> Row:
@@ -207,8 +218,25 @@ def _far_cells(study: Study, cells: Iterable[CellSummary]) -> Iterable[tuple[str
 
 
 def _verdict_view(verdict: Verdict, study: Study) -> VerdictView:
-    wins, losses = (", ".join(e.label for e in rows) for rows in (verdict.wins, verdict.losses))
-    return VerdictView(verdict, amount_text(verdict, study), wins, losses)
+    wins, losses = (_some([row_label(e, study) for e in rows]) for rows in (verdict.wins, verdict.losses))
+    return VerdictView(verdict, claim_text(verdict.claim, study), amount_text(verdict, study), wins, losses)
+
+
+def row_label(encounter: Encounter, study: Study) -> str:
+    """A data set, with the setting where a study has several."""
+    setting = setting_label(study, encounter.setting)
+    return f"{encounter.dataset} ({setting})" if setting else encounter.dataset
+
+
+def _some(labels: Sequence[str], most: int = 25) -> str:
+    more = len(labels) - most
+    return ", ".join(labels[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def claim_text(claim: Claim, study: Study) -> str:
+    """What is compared, as in "5-BIF is not worse than 5-CV at nλ = 1"."""
+    place = f" at {setting_label(study, claim.setting)}" if claim.setting else ""
+    return f"{claim.first} {claim.verb} {claim.second}{place}"
 
 
 def amount_text(verdict: Verdict, study: Study) -> str:
@@ -221,13 +249,9 @@ def amount_text(verdict: Verdict, study: Study) -> str:
     in_points = "%" in study.unit or "percent" in study.unit
     values = [e.advantage if in_points else 100 * e.relative for e in verdict.encounters]
     unit = "points" if in_points else "%"
-    ends = [f"{signed(v, 2)} on {e.label}" for v, e in (_extreme(min, values, verdict), _extreme(max, values, verdict))]
+    lowest, highest = (row_label(verdict.encounters[values.index(end)], study) for end in (min(values), max(values)))
+    ends = f"{signed(min(values), 2)} on {lowest}", f"{signed(max(values), 2)} on {highest}"
     return f"median advantage {signed(median(values), 2)} {unit} ({ends[0]}; {ends[1]})"
-
-
-def _extreme(choose, values, verdict):
-    place = values.index(choose(values))
-    return values[place], verdict.encounters[place]
 
 
 def progress(outcome: Outcome) -> str:
