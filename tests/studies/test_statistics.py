@@ -140,8 +140,10 @@ def test_unequal_lengths_are_refused():
         paired_t_test([1.0, 2.0], [1.0])
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_holm_is_that_of_statsmodels(p_values):
+@pytest.mark.parametrize("seed", range(10))
+def test_holm_is_that_of_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    p_values = np.round(rng.uniform(0, 1, rng.integers(1, 30)) ** 4, 3)  # small ones and ties among them
     np.testing.assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1], atol=1e-15)
 
 

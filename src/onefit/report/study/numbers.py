@@ -98,7 +98,7 @@ def ratio(value: float | None) -> str:
 def duration(seconds: float) -> str:
     """CPU time for people.
 
-    >>> duration(3.2), duration(95), duration(7300)
+    >>> duration(3.2), duration(95), duration(7320)
     ('3 s', '1 min 35 s', '2 h 2 min')
     """
     whole = round(seconds)

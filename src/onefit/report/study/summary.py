@@ -28,12 +28,13 @@ class StudyLine:
 def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> list[Path]:
     """Write ``index.html`` and ``README.md``: every study, its splits, machine time, claims and distant cells."""
     lines = [_line(outcome) for outcome in outcomes]
+    tables = [line for line in lines if not line.shown.study.is_figure]  # a figure repeats the numbers of a table
     context = {
         "lines": lines,
         "statuses": (HOLDS, MIXED, FAILS, UNTESTED),
         "totals": sum((line.counts for line in lines), Counter()),
-        "far": sum(len(line.shown.far) for line in lines),
-        "compared": sum(line.compared for line in lines),
+        "far": sum(len(line.shown.far) for line in tables),
+        "compared": sum(line.compared for line in tables),
         "seconds": machine_seconds([line.shown.outcome for line in lines]),
     }
     contents = {"index.html": render("summary.html.j2", **context), "README.md": render("summary.md.j2", **context)}
@@ -43,7 +44,7 @@ def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> l
 def _line(outcome: Outcome) -> StudyLine:
     shown = view(outcome)
     counts = Counter(item.verdict.status for item in shown.verdicts)
-    compared = sum(cell.difference is not None for cell in shown.cells) if not shown.ratios else 0
+    compared = sum(cell.difference is not None for cell in shown.cells)
     return StudyLine(shown, sum(outcome.seconds.values()), compared, counts)
 
 

@@ -82,6 +82,10 @@ class StudyView:
     unusable: int
 
     @property
+    def has_marks(self) -> bool:
+        return any(cell.mark for cell in self.cells)
+
+    @property
     def study(self) -> Study:
         return self.outcome.study
 
@@ -113,7 +117,7 @@ def view(outcome: Outcome) -> StudyView:
         verdicts=tuple(_verdict_view(judge(outcome, claim), study) for claim in study.claims),
         statistics=tuple((setting_label(study, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
         ratios=measured,
-        far=() if is_timing(study) else tuple(_far_cells(study, cells)),
+        far=tuple(_far_cells(study, cells)),
         progress=progress(outcome),
         rest=command_for_the_rest(outcome),
         unusable=sum(not np.isfinite(v) for values in outcome.scores.values() for v in values.values()),
