@@ -153,6 +153,14 @@ def test_verdicts(verb, rows, status):
             assert [e.dataset for e in found] == [f"set {k}" for k, first in enumerate(rows) if first is kind]
 
 
+def test_the_corrected_test_has_a_verdict_of_its_own():
+    """0.8 ± 1 over ten splits differs for the papers, not when training sets overlap."""
+    outcome = outcome_of({("a", ""): {"A": [0.0] * 10, "B": [-0.2, 1.8] * 5}})
+    verdict = judge(outcome, claim("A", "does not differ from", "B"))
+    assert (verdict.status, str(verdict.papers)) == ("does not hold", "1/0/0")
+    assert (verdict.corrected_status, str(verdict.corrected)) == ("holds", "0/1/0")
+
+
 def test_verdict_of_one_setting_only():
     rows = {("a", "1"): row(BETTER), ("a", "10"): row(WORSE)}
     outcome = outcome_of(rows, settings=("1", "10"))

@@ -107,10 +107,14 @@ class Encounter:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds on our numbers: the rows that speak for it, neither way, and against it."""
+    """Whether a claim holds on our numbers: the rows where its first method wins, neither does, and it loses.
+
+    ``status`` is by the papers' test (about seconds: by means), ``corrected_status`` by the corrected one.
+    """
 
     claim: Claim
     status: str
+    corrected_status: str
     wins: tuple[Encounter, ...]
     ties: tuple[Encounter, ...]
     losses: tuple[Encounter, ...]
@@ -258,9 +262,12 @@ def judge(outcome: Outcome, claim: Claim) -> Verdict:
         met = tuple(e for e in met if e.test.tested)
         wins, losses = [e for e in met if e.test.first_is_better], [e for e in met if e.test.second_is_better]
     ties = [e for e in met if e not in wins and e not in losses]
-    status = _STATUS[claim.verb](len(wins), len(ties), len(losses)) if met else UNTESTED
     corrected = _tally([e.corrected for e in met])
-    return Verdict(claim, status, tuple(wins), tuple(ties), tuple(losses), corrected)
+    by_papers, by_corrected = (
+        _STATUS[claim.verb](*counts) if met else UNTESTED
+        for counts in ((len(wins), len(ties), len(losses)), (corrected.wins, corrected.ties, corrected.losses))
+    )
+    return Verdict(claim, by_papers, by_corrected, tuple(wins), tuple(ties), tuple(losses), corrected)
 
 
 def _no_objection(against: int, rows: int) -> str:

@@ -63,6 +63,11 @@ def data_address(svg: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
+def _as_predicate(status: str) -> str:
+    """A status behind "it"."""
+    return status if status in (HOLDS, FAILS) else f"is {status}"
+
+
 @cache
 def _environment(escaping: bool) -> Environment:
     environment = Environment(
@@ -76,7 +81,7 @@ def _environment(escaping: bool) -> Environment:
     environment.filters |= {
         "latex": latex, "latex_number": latex_number, "markdown": markdown, "data_address": data_address,
         "probability": probability, "equation": equation, "fixed": fixed, "duration": duration,
-        "status_class": STATUS_CLASSES.__getitem__, "zip": zip,
+        "status_class": STATUS_CLASSES.__getitem__, "sentence": _as_predicate, "zip": zip,
         "capitalised": capitalised,
     }  # fmt: skip
     return environment
