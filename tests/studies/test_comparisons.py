@@ -159,6 +159,9 @@ def test_the_corrected_test_has_a_verdict_of_its_own():
     verdict = judge(outcome, claim("A", "does not differ from", "B"))
     assert (verdict.status, str(verdict.papers)) == ("does not hold", "1/0/0")
     assert (verdict.corrected_status, str(verdict.corrected)) == ("holds", "0/1/0")
+    turned = judge(outcome, claim("B", "is not worse than", "A"))
+    assert (turned.status, str(turned.papers)) == ("does not hold", "0/0/1")
+    assert (turned.corrected_status, str(turned.corrected)) == ("holds", "0/1/0")
 
 
 def test_verdict_of_one_setting_only():
