@@ -294,6 +294,20 @@ def test_ratios_with_their_geometric_mean(tmp_path):
     assert line.split("|")[3].startswith(f" {expected:.2f}<br>")
 
 
+def test_parts_that_the_paper_does_not_have(tmp_path):
+    """They have claims of their own on the page, and none in the summary."""
+    study = make_study(claims=(claim("5-BIF", "does not differ from", "5-CV"),))
+    outcome = make_outcome(study, ("", "penalty >= 1"))
+    write_study(outcome, tmp_path, manifest={})
+    write_summary([outcome], tmp_path)
+    page, text = (tmp_path / "bif-1.html").read_text(), (tmp_path / "bif-1.md").read_text()
+    for words in ("as in the paper", "penalty ≥ 1", "5-BIF does not differ from 5-CV at penalty ≥ 1"):
+        assert words in page
+        assert words in text
+    assert "at penalty" not in (tmp_path / "index.html").read_text()
+    assert r"penalty $\ge$ 1" in (tmp_path / "bif-1.tex").read_text()
+
+
 def test_the_rest_names_the_data_sets_that_need_more(tmp_path):
     outcome = selection()
     short = {c: dict(list(v.items())[:3]) if c[0] == "sonar" else v for c, v in outcome.scores.items()}

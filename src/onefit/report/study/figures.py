@@ -134,17 +134,18 @@ def _curve(panel: Any, outcome: Outcome, dataset: str, method: str, places: np.n
 
 
 def _looks(methods: Sequence[str]) -> list[dict[str, Any]]:
-    """A colour for each number of folds, solid for what comes first and dots for its approximation on top of it."""
-    colours: dict[str, str] = {}
-    first: dict[str, str] = {}
-    looks = []
-    for method in methods:
-        folds, dash, _ = method.partition("-")
-        family = folds if dash and folds.isdigit() else method
-        colour = colours.setdefault(family, COLOURS[len(colours) % len(COLOURS)])
-        below = first.setdefault(family, method) == method and sum(m.startswith(f"{family}-") for m in methods) > 1
-        solid = {"linewidth": 3.0, "alpha": 0.45} if below else {"marker": "o", "markersize": 2.5, "linewidth": 1.2}
-        looks.append({"color": colour, **solid})
+    """A colour for each number of folds; what comes first is wide and pale, so that what coincides shows on it."""
+    families = [m.partition("-")[0] if m.partition("-")[0].isdigit() else m for m in methods]
+    colours = {family: COLOURS[k % len(COLOURS)] for k, family in enumerate(dict.fromkeys(families))}
+    on_top = ({"marker": "o", "markersize": 2.5}, {"marker": "x", "markersize": 4, "linestyle": "--"})
+    looks: list[dict[str, Any]] = []
+    for place, family in enumerate(families):
+        earlier = families[:place].count(family)
+        if not earlier and families.count(family) > 1:
+            look: dict[str, Any] = {"linewidth": 3.0, "alpha": 0.45}
+        else:
+            look = {"linewidth": 1.2, **on_top[max(0, earlier - 1) % len(on_top)]}
+        looks.append({"color": colours[family], **look})
     return looks
 
 

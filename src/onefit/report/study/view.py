@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ...studies.comparisons import CellSummary, Encounter, SettingSummary, Verdict, judge, summarise, summarise_setting
 from ...studies.outcome import Outcome
 from ...studies.ratios import Ratio, compared, geometric_mean, ratios
-from ...studies.spec import Claim, Study
+from ...studies.spec import NO_SETTING, Claim, Study
 from .numbers import MISSING, RowFormat, ratio, signed
 
 SETTING_NAMES = {
@@ -50,6 +50,10 @@ class Grid:
     groups: tuple[tuple[str, tuple[Row, ...]], ...]
 
     @property
+    def has_parts(self) -> bool:
+        return any(label for label, _ in self.groups)
+
+    @property
     def n_rows(self) -> int:
         return sum(len(rows) for _, rows in self.groups)
 
@@ -67,13 +71,14 @@ class VerdictView:
 
 @dataclass(frozen=True)
 class StudyView:
-    """Everything that is said about a study."""
+    """Everything that is said about a study; ``additional`` are the paper's claims in parts that it does not have."""
 
     outcome: Outcome
     stem: str
     cells: tuple[CellSummary, ...]
     grids: tuple[Grid, ...]
     verdicts: tuple[VerdictView, ...]
+    additional: tuple[VerdictView, ...]
     statistics: tuple[tuple[str, SettingSummary], ...]
     ratios: tuple[Ratio, ...]
     far: tuple[tuple[str, CellView, CellSummary], ...]
@@ -115,7 +120,8 @@ def view(outcome: Outcome) -> StudyView:
         cells=cells,
         grids=(ratio_grid(outcome, measured), grid) if measured else (grid,),
         verdicts=tuple(_verdict_view(judge(outcome, claim), study) for claim in study.claims),
-        statistics=tuple((setting_label(study, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
+        additional=tuple(_verdict_view(judge(outcome, claim), study) for claim in _additional_claims(outcome)),
+        statistics=tuple((part_label(outcome, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
         ratios=measured,
         far=tuple(_far_cells(study, cells)),
         progress=progress(outcome),
@@ -126,8 +132,14 @@ def view(outcome: Outcome) -> StudyView:
 
 def setting_label(study: Study, setting: str) -> str:
     """A setting with its name, as in nλ = 0.1; empty where a study has none."""
-    name = SETTING_NAMES.get(study.key)
-    return f"{name} = {setting}" if name and setting and "=" not in setting else setting
+    name = SETTING_NAMES.get(study.key.partition("+")[0])  # behind it: the name of a variant
+    return f"{name} = {setting}" if name and setting and "=" not in setting else setting.replace(">=", "≥")
+
+
+def part_label(outcome: Outcome, setting: str) -> str:
+    """The heading of a part of a table; of several, the one without a setting is the paper's."""
+    unnamed = "as in the paper" if len(outcome.settings) > 1 else ""
+    return setting_label(outcome.study, setting) or unnamed
 
 
 def unit_name(study: Study) -> str:
@@ -150,7 +162,7 @@ def number_grid(outcome: Outcome, cells: Iterable[CellSummary]) -> Grid:
             if (setting, dataset) in by_row
         ]
         if rows:
-            groups.append((setting_label(study, setting), tuple(rows)))
+            groups.append((part_label(outcome, setting), tuple(rows)))
     legend = "Below each number the one that the paper prints"
     legend += "." if is_timing(study) else " and the difference in standard errors."
     return Grid(f"{unit_name(study)}, mean ± standard deviation", legend, outcome.methods, tuple(groups))
@@ -193,7 +205,7 @@ def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
         ]
         of_setting = [found for found in measured if found.setting == setting]
         rows.append(Row("geometric mean", "", tuple(_mean_ratio(of_setting, *pair) for pair in pairs)))
-        groups.append((setting_label(outcome.study, setting), tuple(rows)))
+        groups.append((part_label(outcome, setting), tuple(rows)))
     columns = tuple(f"{slow} / {fast}" for slow, fast in pairs)
     legend = "How many times as long retraining takes; below each ratio that of the paper's own seconds."
     return Grid("ratios of CPU seconds", legend, columns, tuple(groups))
@@ -224,6 +236,13 @@ def _far_cells(study: Study, cells: Iterable[CellSummary]) -> Iterable[tuple[str
 def _verdict_view(verdict: Verdict, study: Study) -> VerdictView:
     wins, losses = (_some([row_label(e, study) for e in rows]) for rows in (verdict.wins, verdict.losses))
     return VerdictView(verdict, claim_text(verdict.claim, study), amount_text(verdict, study), wins, losses)
+
+
+def _additional_claims(outcome: Outcome) -> Iterable[Claim]:
+    if NO_SETTING in outcome.settings:
+        for setting in outcome.settings:
+            if setting != NO_SETTING:
+                yield from (replace(c, setting=setting) for c in outcome.study.claims if c.setting is None)
 
 
 def row_label(encounter: Encounter, study: Study) -> str:
