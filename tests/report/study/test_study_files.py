@@ -343,3 +343,20 @@ def test_splits_that_studies_share_are_paid_once(tmp_path):
     write_summary([table, figure], tmp_path)
     spent = round(sum(table.seconds.values()))
     assert f"Machine time: {spent // 60} min {spent % 60} s" in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("unit", "metric", "shift", "words"),
+    [
+        ("%", "error", 1.0, "advantage +1.00 points everywhere"),
+        ("%", "accuracy", 1.0, "advantage −1.00 points everywhere"),
+        ("MSE", "mse", 0.0, "advantage 0.00 % everywhere"),
+    ],
+)
+def test_how_much_better_the_first_method_is(tmp_path, unit, metric, shift, words):
+    """Positive means better: a lower error, a higher accuracy."""
+    study = make_study(methods=["A", "B"], unit=unit, metric=metric, claims=(claim("A", "is better than", "B"),))
+    outcome = make_outcome(study)
+    scores = {(d, s, m): dict.fromkeys(range(5), 15.0 + shift * (m == "B")) for d, s, m in outcome.scores}
+    write_study(replace(outcome, scores=scores), tmp_path, manifest={})
+    assert words in (tmp_path / "bif-1.html").read_text()

@@ -234,7 +234,9 @@ def _far_cells(study: Study, cells: Iterable[CellSummary]) -> Iterable[tuple[str
 
 
 def _verdict_view(verdict: Verdict, study: Study) -> VerdictView:
-    wins, losses = (_some([row_label(e, study) for e in rows]) for rows in (verdict.wins, verdict.losses))
+    wins, losses = (
+        _some([row_label(e, verdict.claim, study) for e in rows]) for rows in (verdict.wins, verdict.losses)
+    )
     return VerdictView(verdict, claim_text(verdict.claim, study), amount_text(verdict, study), wins, losses)
 
 
@@ -245,9 +247,9 @@ def _additional_claims(outcome: Outcome) -> Iterable[Claim]:
                 yield from (replace(c, setting=setting) for c in outcome.study.claims if c.setting is None)
 
 
-def row_label(encounter: Encounter, study: Study) -> str:
-    """A data set, with the setting where a study has several."""
-    setting = setting_label(study, encounter.setting)
+def row_label(encounter: Encounter, claim: Claim, study: Study) -> str:
+    """A data set, with the setting where a claim is about several."""
+    setting = setting_label(study, encounter.setting) if claim.setting is None else ""
     return f"{encounter.dataset} ({setting})" if setting else encounter.dataset
 
 
@@ -272,8 +274,12 @@ def amount_text(verdict: Verdict, study: Study) -> str:
     in_points = "%" in study.unit or "percent" in study.unit
     values = [e.advantage if in_points else 100 * e.relative for e in verdict.encounters]
     unit = "points" if in_points else "%"
-    lowest, highest = (row_label(verdict.encounters[values.index(end)], study) for end in (min(values), max(values)))
-    ends = f"{signed(min(values), 2)} on {lowest}", f"{signed(max(values), 2)} on {highest}"
+    if min(values) == max(values):
+        return f"advantage {signed(values[0], 2)} {unit} everywhere"
+    ends = [
+        f"{signed(end, 2)} on {row_label(verdict.encounters[values.index(end)], verdict.claim, study)}"
+        for end in (min(values), max(values))
+    ]
     return f"median advantage {signed(median(values), 2)} {unit} ({ends[0]}; {ends[1]})"
 
 
