@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .outcome import Cell, Outcome, Printed
-from .spec import NO_SETTING, Claim
+from .spec import Claim
 from .statistics import (
     ROUNDING,
     PairedTest,
@@ -251,13 +251,11 @@ def judge(outcome: Outcome, claim: Claim) -> Verdict:
     "is not worse than" and "does not differ from" hold if no row speaks against them, are mixed if less than half of
     the rows do, and do not hold otherwise. "is better than" and "is faster than" hold if more rows speak
     for them than against, are mixed for as many (not none), and do not hold otherwise. Rows with a single split cannot
-    speak, except about seconds, which are compared by their means. Where a table has a part without a setting, that is
-    the paper's and the others are additions: a claim that names none is about it alone.
+    speak, except about seconds, which are compared by their means.
     """
     if claim.verb not in _STATUS:
         raise ValueError(f"A claim cannot be judged by {claim.verb!r}; known are {', '.join(map(repr, _STATUS))}.")
-    setting = NO_SETTING if claim.setting is None and NO_SETTING in outcome.settings else claim.setting
-    met = encounters(outcome, claim.first, claim.second, setting)
+    met = encounters(outcome, claim.first, claim.second, claim.setting)
     if claim.verb == "is faster than":
         wins, losses = [e for e in met if e.ratio > 1], [e for e in met if e.ratio < 1]
     else:

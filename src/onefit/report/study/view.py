@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ...studies.comparisons import CellSummary, Encounter, SettingSummary, Verdict, judge, summarise, summarise_setting
 from ...studies.outcome import Outcome
 from ...studies.ratios import Ratio, compared, geometric_mean, ratios
-from ...studies.spec import NO_SETTING, Claim, Study
+from ...studies.spec import Claim, Study
 from .numbers import MISSING, RowFormat, ratio, signed
 
 SETTING_NAMES = {
@@ -71,14 +71,13 @@ class VerdictView:
 
 @dataclass(frozen=True)
 class StudyView:
-    """Everything that is said about a study; ``additional`` are the paper's claims in parts that it does not have."""
+    """Everything that is said about a study."""
 
     outcome: Outcome
     stem: str
     cells: tuple[CellSummary, ...]
     grids: tuple[Grid, ...]
     verdicts: tuple[VerdictView, ...]
-    additional: tuple[VerdictView, ...]
     statistics: tuple[tuple[str, SettingSummary], ...]
     ratios: tuple[Ratio, ...]
     far: tuple[tuple[str, CellView, CellSummary], ...]
@@ -120,7 +119,6 @@ def view(outcome: Outcome) -> StudyView:
         cells=cells,
         grids=(ratio_grid(outcome, measured), grid) if measured else (grid,),
         verdicts=tuple(_verdict_view(judge(outcome, claim), study) for claim in study.claims),
-        additional=tuple(_verdict_view(judge(outcome, claim), study) for claim in _additional_claims(outcome)),
         statistics=tuple((part_label(outcome, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
         ratios=measured,
         far=tuple(_far_cells(study, cells)),
@@ -238,13 +236,6 @@ def _verdict_view(verdict: Verdict, study: Study) -> VerdictView:
         _some([row_label(e, verdict.claim, study) for e in rows]) for rows in (verdict.wins, verdict.losses)
     )
     return VerdictView(verdict, claim_text(verdict.claim, study), amount_text(verdict, study), wins, losses)
-
-
-def _additional_claims(outcome: Outcome) -> Iterable[Claim]:
-    if NO_SETTING in outcome.settings:
-        for setting in outcome.settings:
-            if setting != NO_SETTING:
-                yield from (replace(c, setting=setting) for c in outcome.study.claims if c.setting is None)
 
 
 def row_label(encounter: Encounter, claim: Claim, study: Study) -> str:
