@@ -51,7 +51,7 @@ def active_set(
     chosen, gains = np.empty(BATCH, dtype=F.dtype), np.empty(BATCH)
     columns, diagonals = np.empty((n, BATCH)), np.empty(BATCH)
     b, worst = 0.0, np.inf
-    floor = _negligible(K, target)
+    floor = _negligible(K, ridge, target, lower, upper)
     progress = True
     for round_number in range(max_rounds):
         if round_number > 0 or not settled:
@@ -64,8 +64,7 @@ def active_set(
             )
             update(K, u, beta, before, touched, n_touched)
             if m == 0 and missing != 0:
-                _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
-                progress = True
+                progress = _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
         b = 0.0
         if bias:
             b = common_bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
@@ -73,9 +72,8 @@ def active_set(
         for a in range(m):
             i = F[a]
             worst = max(worst, abs(u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon + b))
-        allowed = BATCH if progress else 1 if m else 2  # a sum of zero takes two to move
         found, violation = _violators(
-            ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, allowed
+            ridge, target, epsilon, lower, upper, bias, beta, u, b, free, m, tol, chosen, gains, progress
         )
         worst = max(worst, violation)
         if worst <= tol:
@@ -99,13 +97,15 @@ def active_set(
 
 
 @compiled
-def _negligible(K, target):
-    """A coefficient so small that it cannot be seen in ``K beta`` next to the targets."""
-    largest, size = 0.0, 0.0
+def _negligible(K, ridge, target, lower, upper):
+    """A coefficient so small that it is seen neither in ``(K + D) beta`` next to the targets nor next to the bounds."""
+    bend, size, widest = 0.0, 0.0, 0.0
     for i in range(len(target)):
-        largest = max(largest, K[i, i])
         size = max(size, abs(target[i]))
-    return 1e-16 * size / largest if largest > 0 else 0.0
+        if lower[i] < upper[i]:
+            bend = max(bend, K[i, i] + ridge[i])
+            widest = max(widest, upper[i] - lower[i])
+    return 1e-16 * min(size / bend, widest) if bend > 0 else 0.0
 
 
 @compiled
@@ -133,16 +133,12 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
 
     With a bias, a sum that is not zero becomes so. Along the step the gradient on the free set shrinks towards a common
     value in proportion, so it need not be computed until the end. ``u`` is left as it was. Returns (number of free
-    ones, what the sum still lacks, whether anything moved).
+    ones, what the sum still lacks, whether anything moved by more than rounding).
     """
-    missing = 0.0
-    if bias:
-        total = 0.0
-        for i in range(len(beta)):
-            missing -= beta[i]
-            total += abs(beta[i])
-        if abs(missing) <= max(SNAP * total, floor):
-            missing = 0.0
+    rounding = max(SNAP * np.abs(beta).sum(), floor)
+    missing = -beta.sum() if bias else 0.0
+    if abs(missing) <= rounding:
+        missing = 0.0
     gradient, ones, step = np.empty(m), np.empty(m), np.empty(m)
     for a in range(m):
         i = F[a]
@@ -162,9 +158,8 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
         for a in range(m):
             beta[F[a]] += length * step[a]
             gradient[a] -= length * (gradient[a] + b * ones[a])
+            progress |= length * abs(step[a]) > rounding
         missing *= 1.0 - length
-        if length > 0:
-            progress = True
         if met < 0:
             break
         i = F[met]
@@ -180,9 +175,12 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
 
 @compiled
 def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor):
-    """Add ``missing`` to the sum of the coefficients, each time moving the one that gains most as far as it can."""
+    """Add ``missing`` to the sum of the coefficients, each time moving the one that gains most as far as it can.
+
+    Returns whether anything moved.
+    """
     n = len(beta)
-    rounding = max(NEAR * np.abs(beta).sum(), floor)
+    rounding, progress = max(NEAR * np.abs(beta).sum(), floor), False
     while abs(missing) > rounding:
         best, chosen = np.inf, -1
         for i in range(n):
@@ -192,8 +190,8 @@ def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
             elif missing < 0 and beta[i] > lower[i] and -falling < best:
                 best, chosen = -falling, i
         if chosen < 0:
-            return
-        i = chosen
+            break
+        i, progress = chosen, True
         end = upper[i] if missing > 0 else lower[i]
         if epsilon > 0 and beta[i] * missing < 0:
             end = 0.0
@@ -204,6 +202,7 @@ def _rebalance(K, ridge, target, epsilon, lower, upper, beta, u, missing, floor)
         for k in range(n):
             u[k] += amount * row[k]
         missing -= amount
+    return progress
 
 
 @compiled
@@ -221,10 +220,7 @@ def common_bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m):
 @compiled
 def _rest_arrived(lower, upper, epsilon, beta, F, m, U, free, side, gradient, ones, floor):
     """Rest the free coefficients that are at an end of their piece but for rounding: they say nothing of the bias."""
-    total = 0.0
-    for i in range(len(beta)):
-        total += abs(beta[i])
-    rounding = max(SNAP * total, floor)
+    rounding = max(SNAP * np.abs(beta).sum(), floor)
     for a in range(m - 1, -1, -1):
         i = F[a]
         for direction in (-1.0, 1.0):
@@ -315,31 +311,51 @@ def _middle(ridge, target, epsilon, lower, upper, beta, u, otherwise, floor):
 
 
 @compiled
-def _violators(ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, allowed):
-    """The resting coefficients with the steepest descent, at most ``allowed``, none less steep than 0.3 of the first.
+def _violators(ridge, target, epsilon, lower, upper, bias, beta, u, b, free, m, tol, chosen, gains, progress):
+    """The resting coefficients with the steepest descent, many of them only while rounds make ``progress``.
 
+    If none is free, a sum of zero takes two to move, one that grows and one that falls: there are as many of each, even
+    if all those of one direction are steeper, or as steep, as the others.
     Written to ``chosen``; returns (how many, the steepest).
     """
-    found, worst = 0, 0.0
+    parts = (ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains)
+    if m > 0 or not bias:
+        most = BATCH if progress else 1
+        return _steepest(*parts, True, True, 0, most)
+    most = BATCH // 2 if progress else 1
+    growing, steepest = _steepest(*parts, True, False, 0, most)
+    falling, other = _steepest(*parts, False, True, growing, most)
+    return growing + falling, max(steepest, other)
+
+
+@compiled
+def _steepest(
+    ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, up, down, first, most
+):
+    """At most ``most`` that gain by growing (``up``) or falling (``down``), none less steep than 0.3 of the best.
+
+    Written to ``chosen`` from place ``first`` on; returns (how many, the steepest).
+    """
+    found, worst = first, 0.0
     for i in range(len(target)):
         if free[i] or not lower[i] < upper[i]:
             continue
         gradient = u[i] + ridge[i] * beta[i] - target[i] + b
         rising, falling = slopes(gradient, epsilon, beta, i)
         gain = 0.0
-        if beta[i] < upper[i] and rising < 0:
+        if up and beta[i] < upper[i] and rising < 0:
             gain = -rising
-        elif beta[i] > lower[i] and falling > 0:
+        elif down and beta[i] > lower[i] and falling > 0:
             gain = falling
         worst = max(worst, gain)
-        if gain <= tol or (found == allowed and gain <= gains[found - 1]):
+        if gain <= tol or (found == first + most and gain <= gains[found - 1]):
             continue
-        place = found if found < allowed else allowed - 1
-        while place > 0 and gains[place - 1] < gain:
+        place = found if found < first + most else found - 1
+        while place > first and gains[place - 1] < gain:
             gains[place], chosen[place] = gains[place - 1], chosen[place - 1]
             place -= 1
         gains[place], chosen[place] = gain, i
-        found = min(found + 1, allowed)
-    while found > 1 and gains[found - 1] < 0.3 * gains[0]:
+        found = min(found + 1, first + most)
+    while found > first + 1 and gains[found - 1] < 0.3 * gains[first]:
         found -= 1
-    return found, worst
+    return found - first, worst

@@ -145,9 +145,10 @@ def active_set(
                 b = problem.middle(beta, u)
             F[: len(free)] = free
             return b, worst, round_number + 1, True, len(free)
-        for i in np.argsort(-gain, kind="stable")[: 1 if free or not bias else 2]:
+        directions = [upwards, ~upwards] if bias and not free else [np.ones_like(upwards)]  # a sum of zero takes two
+        for i in [int(np.argmax(np.where(direction, gain, 0.0))) for direction in directions]:
             if gain[i] > tol:
-                free.append(int(i))
+                free.append(i)
                 side[i] = np.sign(beta[i]) or (1.0 if upwards[i] else -1.0)
     F[: len(free)] = free
     return b, worst, max_rounds, False, len(free)
