@@ -186,13 +186,20 @@ class Column:
         return by_inverse(self._inverse, [dual], start, image, self.solver.tolerance_of(dual))[0]
 
     def _images(self, starts: Array) -> Array:
-        """``K`` times coefficients (t, n) of which many are those of the full solution. Cost: O(n) for each other."""
+        """``K`` times coefficients (t, n) of which many are those of the full solution. Cost: O(n) for each other.
+
+        Where the full solution's are far larger its rounding would be seen, and the product is a new one.
+        """
         from ..native.active_set import update  # numba is imported by who needs it
 
         assert self._full is not None
         assert self.solver is not None
         K, full, images = self.solver.K, self._full, np.tile(self._full.u, (len(starts), 1))
+        rounding = self.solver.rounding_of(full.beta)
         for start, image in zip(starts, images):
+            if self.solver.rounding_of(start) < rounding / 2:
+                image[:] = product(K, start)
+                continue
             changed = np.flatnonzero(start != full.beta)
             update(K, image, start, full.beta, changed, len(changed))
         return images

@@ -111,8 +111,7 @@ class DualSolver:
             total += rounds
             if done is None:
                 return Solution(beta, u, b, violation, False, total)
-            seen = max(1e-9 * float(np.abs(beta).sum()), 1e-3 * tolerance / max(self.magnitude, 1e-300))
-            if done and np.isfinite(beta).all() and (not dual.bias or abs(beta.sum()) <= seen):
+            if done and np.isfinite(beta).all():
                 self._left = (dual, state.F, state.jitter)
                 return Solution(beta, u, b, violation, True, total)
             if not np.isfinite(beta).all():
@@ -127,17 +126,21 @@ class DualSolver:
         """The active-set method in slices: (bias, violation, rounds, whether it is done; None if they are enough)."""
         from ..native.active_set import active_set
 
-        rounding = ROUNDING * np.sqrt(self.magnitude) * float(self._roots @ np.abs(state.beta))
-        rounds, limit, tolerance = 0, self.max_rounds or ROUNDS, max(self.tolerance_of(dual), rounding)
+        rounds, limit, tolerance = 0, self.max_rounds or ROUNDS, self.tolerance_of(dual)
+        rounding = self.rounding_of(state.beta)
         while True:
             b, violation, made, done, state.m = active_set(
                 *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side,
-                self._U, state.settled, tolerance, min(limit - rounds, SLICE if enough else limit),
+                self._U, state.settled, max(tolerance, rounding), min(limit - rounds, SLICE if enough else limit),
             )  # fmt: skip
             rounds, state.settled = rounds + made, False
-            if done or rounds >= limit:
-                return b, violation, rounds, done
-            if enough is not None and enough(state.beta):
+            now = self.rounding_of(state.beta)
+            loose = done and tolerance < rounding and now < rounding / 2  # coefficients were far larger before
+            if rounds >= limit or (done and not loose):
+                return b, violation, rounds, done and not loose
+            if loose:
+                rounding, state.u[:] = now, product(self.K, state.beta)
+            elif enough is not None and enough(state.beta):
                 return b, violation, rounds, None
 
     def tolerance_of(self, dual: Dual) -> float:
@@ -148,6 +151,10 @@ class DualSolver:
         largest = float(np.abs(dual.target).max(initial=0.0))
         spread = float(np.ptp(dual.target)) / 2 if dual.bias and len(dual.target) else largest
         return max(self.tolerance * max(spread, dual.epsilon), 4 * EPS * largest)
+
+    def rounding_of(self, beta: Array) -> float:
+        """How much of ``K beta`` may be rounding."""
+        return ROUNDING * float(np.sqrt(self.magnitude) * (self._roots @ np.abs(beta)))
 
     def leave_out(self, dual: Dual, beta: Array, blocks: list[Rows]) -> Iterator[Rows | None]:
         """Factorise the free coefficients of ``beta`` without those of each block, all for about the price of three.

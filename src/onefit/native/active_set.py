@@ -39,8 +39,8 @@ def active_set(
     ``F[:m]`` are the free indices, ``side`` says on which piece (-1 or +1) each is if there are two, and U is the
     factor of ``K[F, F] + constant + diag(ridge[F] + jitter)``; all of them change.
     ``settled`` says that the free coefficients are at the minimum over them already.
-    Returns (bias, largest violation of the conditions of optimality, rounds, whether it is at most ``tol``, number of
-    free ones); where it has stopped, another call goes on.
+    Returns (bias, largest violation of the conditions of optimality, rounds, whether it is at most ``tol`` and the sum
+    zero, number of free ones); where it has stopped, another call goes on.
     Cost: O(n m) a round and O(m²) for each coefficient that becomes free or stops being so.
     """
     n = len(target)
@@ -76,7 +76,7 @@ def active_set(
             ridge, target, epsilon, lower, upper, bias, beta, u, b, free, m, tol, chosen, gains, progress
         )
         worst = max(worst, violation)
-        if worst <= tol:
+        if worst <= tol and (not bias or abs(beta.sum()) <= max(NEAR * np.abs(beta).sum(), floor)):
             if bias:
                 b = _middle(ridge, target, epsilon, lower, upper, beta, u, b, floor)
             return b, worst, round_number + 1, True, m
@@ -144,6 +144,8 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
         i = F[a]
         gradient[a] = u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon
         ones[a] = 1.0
+    if bias and m > 0:
+        gradient -= gradient.mean()  # changes no step, but its rounding: targets may be far larger than steps
     solve_transposed(U, m, gradient)
     solve_transposed(U, m, ones)
     progress = False

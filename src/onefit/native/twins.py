@@ -123,7 +123,7 @@ def active_set(
 
     ``F[:m]`` are the free indices, and ``side`` says on which piece (-1 or +1) each is; U is left alone.
     ``settled`` says that the free coefficients are at the minimum over them already. Returns (bias, largest violation
-    of optimality, rounds, whether it is at most ``tol``, number of free ones).
+    of optimality, rounds, whether it is at most ``tol`` and the sum zero, number of free ones).
     """
     problem = _Dual(K, ridge, target, epsilon, lower, upper, bias)
     free = [int(i) for i in F[:m]]
@@ -140,7 +140,7 @@ def active_set(
         gain, upwards = problem.gains(beta, u, b)
         gain[free] = 0.0
         worst = max(np.abs(slope[free] + b).max(initial=0.0), gain.max(initial=0.0))
-        if worst <= tol:
+        if worst <= tol and not problem.lack(beta):
             if bias and not problem.inside(beta)[free].any():
                 b = problem.middle(beta, u)
             F[: len(free)] = free
