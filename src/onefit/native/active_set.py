@@ -112,15 +112,21 @@ def _negligible(K, ridge, target, lower, upper):
 def newton_step(gradient, ones, bias, missing, U, m, step):
     """Write the step to the minimum over the free coefficients, with a bias one that sums to ``missing``.
 
-    ``gradient`` and ``ones`` solve ``Uᵀ x = …`` for the gradient and for ones. Returns the constant that goes with it.
+    ``gradient`` and ``ones`` solve ``Uᵀ x = …`` for the gradient and for ones; with a bias, ``gradient`` loses its part
+    along ``ones``, which no step sees. Returns the constant that goes with the rest.
     """
     b = 0.0
     if bias:
-        above, below = missing, 0.0
+        below = 0.0
         for a in range(m):
-            above += gradient[a] * ones[a]
             below += ones[a] * ones[a]
-        b = -above / below
+        for _ in range(2):  # once leaves rounding of targets that may be far larger than any step
+            along = 0.0
+            for a in range(m):
+                along += gradient[a] * ones[a]
+            for a in range(m):
+                gradient[a] -= along / below * ones[a]
+        b = -missing / below
     for a in range(m):
         step[a] = -(gradient[a] + b * ones[a])
     solve_upper(U, m, step)
@@ -144,8 +150,6 @@ def _newton(ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, free, 
         i = F[a]
         gradient[a] = u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon
         ones[a] = 1.0
-    if bias and m > 0:
-        gradient -= gradient.mean()  # changes no step, but its rounding: targets may be far larger than steps
     solve_transposed(U, m, gradient)
     solve_transposed(U, m, ones)
     progress = False
