@@ -199,7 +199,7 @@ class DualSolver:
 
     def _jitter(self, bias: bool) -> float:
         rounding = len(self.K) * EPS * (self.magnitude + self._constant(bias))
-        return max(self.noise, rounding, float(np.finfo(np.float64).tiny))
+        return max(self.noise, rounding, 1e-150)  # of a zero matrix: its inverse can still be squared
 
     def _workspace(self) -> Array:
         if self._U is None:

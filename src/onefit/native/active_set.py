@@ -335,9 +335,7 @@ def _violators(ridge, target, epsilon, lower, upper, bias, beta, u, b, free, m, 
 
 
 @compiled
-def _steepest(
-    ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, up, down, first, most
-):
+def _steepest(ridge, target, epsilon, lower, upper, beta, u, b, free, tol, chosen, gains, up, down, first, most):
     """At most ``most`` that gain by growing (``up``) or falling (``down``), none less steep than 0.3 of the best.
 
     Written to ``chosen`` from place ``first`` on; returns (how many, the steepest).
