@@ -18,9 +18,10 @@ GAUSSIAN = {"kernel": ["rbf"], "gamma": [2.0, 0.3, 0.05]}
 POLYNOMIAL = {"kernel": ["poly"], "degree": [1, 2], "gamma": [1.0], "coef0": [1.0]}
 PENALTIES = (0.3, 1.0, 4.0)
 REGRESSORS = ("krr", "svr")
+THREEFOLD = (Method("CV", CV(), 3),)
 
 
-def protocol_of(machine="lssvm", methods=(Method("CV", CV(), 3),), **changes):
+def protocol_of(machine="lssvm", methods=THREEFOLD, **changes):
     """Two classes or a regression, three kernels, three penalties."""
     metric = "mse" if machine in REGRESSORS else "error"
     made = Protocol("small", machine, ("made-up",), (GAUSSIAN,), PENALTIES, methods, 2, 0.7, metric)

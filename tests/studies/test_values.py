@@ -1,4 +1,4 @@
-"""Values of criteria for all candidates, from shared searches, against training every fold and calling every criterion."""
+"""Values of all criteria from shared searches, against training every fold and calling every criterion."""
 
 import numpy as np
 import pytest

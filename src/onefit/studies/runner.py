@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 import time
 import traceback
 import warnings
@@ -54,7 +56,8 @@ def run(
     depend on the number of workers: every cell is seeded by its name and computed on one thread.
     """
     start, waiting, done = time.monotonic(), list(reversed(tasks)), 0
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
         running: dict[Future[Finished], Task] = {}
         try:
             while waiting or running:
@@ -75,6 +78,18 @@ def run(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the run is killed: nobody would take its results, nor ever end it."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def attempt(protocol: Protocol, dataset: str, number: int) -> Finished:
