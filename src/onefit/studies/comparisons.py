@@ -153,7 +153,7 @@ def _summary(outcome: Outcome, cell: Cell, mark: str) -> CellSummary:
     printed, difference = outcome.printed.get(cell), None
     comparable = outcome.study.protocol.kind != "seconds"  # theirs were measured on another machine
     if printed is not None and mean is not None and comparable:
-        paper_splits = outcome.study.protocol.splits
+        paper_splits = outcome.study.splits_in_print
         difference = in_standard_errors(mean, std, len(values), printed.mean, printed.std, paper_splits)
     return CellSummary(*cell, len(values), mean, std, printed, difference, mark)
 

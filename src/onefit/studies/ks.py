@@ -102,7 +102,10 @@ def _over_rows(study: Study) -> Study:
         splits=10,
         questions=(*study.protocol.questions, OVER_ROWS),
     )
-    return replace(study, key=f"{study.key}+over-n", title=f"{study.title}; ridge nλ/n", protocol=protocol)
+    title = f"{study.title}; ridge nλ/n"
+    return replace(
+        study, key=f"{study.key}+over-n", title=title, protocol=protocol, printed_splits=study.protocol.splits
+    )
 
 
 VARIANTS = tuple(_over_rows(study) for study in STUDIES[:2])

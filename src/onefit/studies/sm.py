@@ -79,7 +79,8 @@ STUDIES = (
 def _variant(name: str, question: OpenQuestion, **changes: Any) -> Study:
     questions = (question, *(q for q in QUESTIONS if q.detail != question.detail))
     protocol = replace(PROTOCOL, name=f"sm-{name}", splits=10, questions=questions, **changes)
-    return replace(STUDIES[0], key=f"sm:2+{name}", title=f"{STUDIES[0].title}; {question.answer}", protocol=protocol)
+    title = f"{STUDIES[0].title}; {question.answer}"
+    return replace(STUDIES[0], key=f"sm:2+{name}", title=title, protocol=protocol, printed_splits=PROTOCOL.splits)
 
 
 VARIANTS = (

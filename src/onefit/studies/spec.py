@@ -118,7 +118,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Study:
-    """One table or figure of a paper: its key, where its numbers come from and what is printed."""
+    """One table or figure of a paper: its key, where its numbers come from and what is printed.
+
+    ``printed_splits`` is the number of splits behind a printed number, where that is not the protocol's.
+    """
 
     key: str
     paper: str
@@ -128,6 +131,11 @@ class Study:
     printed: str | None = None
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
+    printed_splits: int | None = None
+
+    @property
+    def splits_in_print(self) -> int:
+        return self.protocol.splits if self.printed_splits is None else self.printed_splits
 
     @property
     def is_figure(self) -> bool:
