@@ -92,11 +92,11 @@ _FASTER = "t-BIF costs much less than t-CV, especially for many folds"
 
 
 POLYNOMIAL_NOTE = (
-    "Entries of a polynomial kernel of high degree are far above every penalty of the grid, so that the series converges "
-    "slowly for all of them: leaving out small penalties does not help here."
+    "Entries of a polynomial kernel of high degree are far above every penalty of the grid, so that the series "
+    "converges slowly for all of them: leaving out small penalties does not help here."
 )
 WORDS = {NO_SETTING: ", the printed grid", "penalty >= 1": ", only penalties nλ >= 1"}
-NOTES = (
+NOTES: tuple[str, ...] = (
     "t-BIF∞, the sum of the whole series, is not in the paper; for the square loss it equals t-CV.",
     "With K = I a share (1 + nλ)^-(r+1) of every held-out label is left in its own prediction at order r: a half for "
     "nλ = 1/8 and r = 5. Narrow kernels with small penalties then look better than they are. The second part of the "
