@@ -16,6 +16,9 @@ from .sampling import Rows, seed_of, splitter_of
 from .spec import Protocol
 from .values import candidate_grid
 
+TIE = 1e-12
+"""Relative difference of two values that is rounding: equal errors of folds in another order have another mean."""
+
 
 class Part:
     """Training and test rows of a protocol; models of its candidates are trained at most once.
@@ -65,10 +68,10 @@ class Part:
         Raises a ValueError if none has a value.
         """
         allowed = np.where(self._allowed[setting] & ~np.isnan(values), values, np.inf)
-        best = int(np.argmin(allowed))
-        if not np.isfinite(allowed[best]):
+        smallest = allowed.min()
+        if not np.isfinite(smallest):
             raise ValueError("no candidate has a finite value of the criterion")
-        return best
+        return int(np.argmax(allowed <= smallest + TIE * abs(smallest)))
 
     def loss(self, candidate: int) -> float:
         """The share of errors, or the mean squared error, on the test rows of a candidate trained on the others."""
