@@ -90,8 +90,16 @@ def _search(
         _, criterion, t = wish
         if criterion.scores and t is not None:
             columns = [f"split{k}_test_score" for k in range(starts[t], starts[t] + len(parts[t]))]
-            found[wish] = -np.mean([results[column] for column in columns], axis=0)
+            found[wish] = -_mean([results[column] for column in columns])
         else:
             sign = -1.0 if criterion.greater_is_better else 1.0
             found[wish] = sign * np.asarray(results[f"criterion_{names[criterion]}"], dtype=float)
     return found
+
+
+def _mean(scores: list[Array]) -> Array:
+    """The mean over the folds that have a score: in very small sets some lack a class to train on."""
+    scored = ~np.isnan(scores)
+    counts = scored.sum(axis=0)
+    totals = np.where(scored, scores, 0.0).sum(axis=0)
+    return np.divide(totals, counts, out=np.full(len(totals), np.nan), where=counts > 0)
