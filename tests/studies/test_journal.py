@@ -1,0 +1,91 @@
+"""Cells survive kills, two writers and mistakes."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from onefit.studies.catalogue import STUDIES
+from onefit.studies.journal import Finished, Journal
+
+PROTOCOL, OTHER = STUDIES["bif:1"].protocol, STUDIES["sm:2"].protocol
+RESULT = Finished([("", "5-CV", 12.5), ("1", "5-BIF", 1e-7 / 3)], None, 0.25)
+FAILURE = Finished([], "ValueError: no", 0.5)
+
+WRITER = """
+import sys
+from pathlib import Path
+from onefit.studies.catalogue import STUDIES
+from onefit.studies.journal import Finished, Journal
+journal, first = Journal(Path(sys.argv[1])), int(sys.argv[2])
+for number in range(first, first + int(sys.argv[3])):
+    journal.add(STUDIES["bif:1"].protocol, "heart", number, Finished([("", "5-CV", number / 3)], None, 1.0))
+    print(number, flush=True)
+"""
+
+
+def writer(path, first, count):
+    command = [sys.executable, "-c", WRITER, str(path), str(first), str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_cells_come_back_as_they_were(tmp_path):
+    journal = Journal(tmp_path / "deep" / "cells.sqlite")
+    journal.add(PROTOCOL, "heart", 3, RESULT)
+    journal.add(PROTOCOL, "sonar", 0, FAILURE)
+    journal.add(OTHER, "heart", 3, FAILURE)
+    assert Journal(journal.path).read(PROTOCOL) == {("heart", 3): RESULT, ("sonar", 0): FAILURE}
+    assert journal.is_done(PROTOCOL, "heart", 3)
+    assert not journal.is_done(PROTOCOL, "sonar", 0)
+    assert not journal.is_done(PROTOCOL, "heart", 4)
+
+
+def test_the_first_result_stays(tmp_path):
+    journal = Journal(tmp_path / "cells.sqlite")
+    journal.add(PROTOCOL, "heart", 0, FAILURE)
+    journal.add(PROTOCOL, "heart", 0, RESULT)
+    journal.add(PROTOCOL, "heart", 0, FAILURE)
+    journal.add(PROTOCOL, "heart", 0, Finished([("", "5-CV", 0.0)], None, 9.0))
+    assert journal.read(PROTOCOL) == {("heart", 0): RESULT}
+
+
+def test_a_killed_writer_loses_nothing_that_it_had_finished(tmp_path):
+    path, generator = tmp_path / "cells.sqlite", np.random.default_rng(0)
+    reported = set()
+    for first in range(0, 4000, 1000):
+        process = writer(path, first, 1000)
+        reported.add(int(process.stdout.readline()))  # it is at work
+        time.sleep(generator.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        # the last line may be cut short
+        reported |= {int(line) for line in process.stdout.read().splitlines()[:-1]}
+        process.wait()
+        known = Journal(path).read(PROTOCOL)
+        assert {("heart", number) for number in reported} <= set(known)
+        assert all(cell.records == [("", "5-CV", number / 3)] for (_, number), cell in known.items())
+        with sqlite3.connect(path) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_two_writers(tmp_path):
+    path = tmp_path / "cells.sqlite"
+    both = [writer(path, 0, 60), writer(path, 30, 60)]
+    assert [process.wait() for process in both if process.communicate()] == [0, 0]
+    assert set(Journal(path).read(PROTOCOL)) == {("heart", number) for number in range(90)}
+
+
+def test_files_that_are_no_journal_are_refused_and_kept(tmp_path):
+    text = tmp_path / "text.sqlite"
+    text.write_text("a diary, not a database" * 100)
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    for path in (text, foreign):
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match=path.name):
+            Journal(path)
+        assert path.read_bytes() == before

@@ -1,0 +1,80 @@
+"""Cells are measured once, by any number of workers, and failures are results."""
+
+from dataclasses import replace
+
+import pytest
+
+from onefit.studies.catalogue import STUDIES
+from onefit.studies.collect import collect
+from onefit.studies.journal import Journal
+from onefit.studies.runner import missing, run, tasks_of
+
+# the only set of the papers that ships with scikit-learn, with few of its rows, and one that is nowhere
+PROTOCOL = replace(STUDIES["sm:2"].protocol, datasets=("wdbc", "nowhere"), sources=(), rows=(("wdbc", 60),), splits=3)
+STUDY = replace(STUDIES["sm:2"], protocol=PROTOCOL)
+
+
+def test_the_first_split_of_every_set_comes_first():
+    assert tasks_of(("a", "b"), 2) == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+
+
+@pytest.fixture(scope="module")
+def journals(tmp_path_factory):
+    """The same cells by one worker, by two, and by two runs one after the other."""
+    folder, found, told = tmp_path_factory.mktemp("journals"), {}, []
+    tasks = tasks_of(PROTOCOL.datasets, 2)
+    for name, workers, parts in (("one", 1, [tasks]), ("two", 2, [tasks]), ("parts", 1, [tasks[:2], tasks])):
+        found[name] = Journal(folder / f"{name}.sqlite")
+        for part in parts:
+            run(PROTOCOL, found[name], missing(PROTOCOL, found[name], part, False), workers=workers, tell=told.append)
+    return found, told
+
+
+def test_numbers_do_not_depend_on_workers_or_interruptions(journals):
+    found, _ = journals
+    records = [{task: cell.records for task, cell in journal.read(PROTOCOL).items()} for journal in found.values()]
+    assert len(records[0]) == 4
+    assert records[0] == records[1] == records[2]
+
+
+def test_every_cell_is_told_once(journals):
+    _, told = journals
+    assert [progress.done for progress in told[:4]] == [1, 2, 3, 4]
+    assert len(told) == 4 + 4 + 2 + 2
+    assert all((progress.error is None) == (progress.task[0] == "wdbc") for progress in told)
+
+
+def test_failures_are_kept_and_retried_on_request(journals):
+    journal = journals[0]["one"]
+    tasks = tasks_of(PROTOCOL.datasets, 3)
+    assert missing(PROTOCOL, journal, tasks, False) == [("wdbc", 2), ("nowhere", 2)]
+    assert ("nowhere", 0) in missing(PROTOCOL, journal, tasks, True)
+    outcome = collect(STUDY, journal, PROTOCOL.datasets)
+    assert set(outcome.failures) == {("nowhere", 0), ("nowhere", 1)}
+    assert "nowhere" in outcome.failures["nowhere", 0]
+    assert outcome.n_splits("wdbc") == 2
+    assert outcome.n_splits("nowhere") == 0
+
+
+def test_methods_and_settings_are_in_the_order_of_the_paper(journals):
+    outcome = collect(STUDY, journals[0]["one"], ("wdbc",), ["ER", "SM"])
+    assert outcome.methods == ("SM", "ER")
+    assert outcome.settings == ("",)
+    assert outcome.paired("wdbc", "").shape == (2, 2)
+
+
+def test_no_cell_is_begun_after_the_time_budget(tmp_path):
+    journal = Journal(tmp_path / "cells.sqlite")
+    run(PROTOCOL, journal, tasks_of(("wdbc",), 3), time_budget=0.0)
+    assert journal.read(PROTOCOL) == {}
+
+
+def test_an_interrupted_run_keeps_what_is_done(tmp_path):
+    journal = Journal(tmp_path / "cells.sqlite")
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(PROTOCOL, journal, tasks_of(("wdbc",), 3), tell=interrupt)
+    assert len(journal.read(PROTOCOL)) == 1
