@@ -91,6 +91,16 @@ def _failed():
     return _fit(model, {"pca__n_components": [2, 3, 40], "kernelridge__alpha": [0.1, 1.0]}, X, y)
 
 
+def _out_of_time():
+    X, y = data(2)
+    return _fit(SVC(), {"gamma": GAMMAS, "C": BOXES}, X, y, time_budget=1e-9)  # one kernel is always evaluated
+
+
+def _automatic():
+    X, y = data(2)
+    return _fit(SVC(), "auto", X, y)
+
+
 def _leave_one_out():
     X, y = data(0, n=40)
     return _fit(KernelRidge(kernel="rbf"), {"gamma": GAMMAS, "alpha": [1e-3, 0.1, 10.0]}, X, y, cv=LeaveOneOut())

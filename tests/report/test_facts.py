@@ -219,6 +219,10 @@ class TestCost:
     def test_counts_trainings(self):
         facts = gather(search_of("retrained")[0])
         assert (facts.cost.trainings, facts.cost.trained, facts.cost.replaced) == (8, 8, 0)
+        search, _, _ = search_of("out_of_time")
+        reached = int((search.cv_results_["exactness"] != "not reached").sum())
+        assert 0 < reached < 12
+        assert gather(search).cost.trainings == 4 * reached
         search, _, _ = search_of("binary")
         cost = gather(search).cost
         assert (cost.trainings, cost.replaced) == (48, 48)

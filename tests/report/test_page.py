@@ -153,9 +153,9 @@ def test_every_candidate_is_one_cell(kind):
     for cell in cells:
         i = int(cell["data-i"])
         kinds = cell["class"].split()
-        assert kinds[0] == search.cv_results_["exactness"][i]
+        assert kinds[0] == search.cv_results_["exactness"][i].replace(" ", "-")
         assert ("best" in kinds) == (i == search.best_index_)
-        assert ("style" in cell) == (kinds[0] not in ("pruned", "failed"))
+        assert ("style" in cell) == (kinds[0] not in ("pruned", "failed", "not-reached"))
 
 
 def test_the_answer_comes_first():
@@ -182,6 +182,7 @@ def test_labels_have_symbols():
     page = text_of("certified")
     for label, symbol in (("certified", "✓"), ("pruned", "–")):
         assert re.search(rf'<td class="{label}"[^>]*>{symbol}', page)
+    assert re.search(r'<td class="not-reached"[^>]*>…', text_of("out_of_time"))
     assert re.search(r'<td class="failed"[^>]*>×', text_of("failed"))
     assert re.search(r'<td class="approximate[^"]*"[^>]*>≈', text_of("series"))
     assert re.search(r'<td class="retrained[^"]*"[^>]*>↻', text_of("retrained"))

@@ -54,11 +54,13 @@ LEDGER_WORDS = {
 class Cost:
     """What the search did, and the trainings that it took the place of.
 
-    ``trainings`` is what GridSearchCV would train: candidates times splits, a count and not a measurement.
+    ``trainings`` is what GridSearchCV would train: candidates (those that the time budget reached) times splits, a
+    count and not a measurement.
     ``trained`` of them were really trained; ``work`` is the sum of the candidates' measured seconds, ``refit`` that of
     training the chosen model on all rows (None if that was not done).
     """
 
+    candidates: int
     trainings: int
     trained: int
     work: float
@@ -136,7 +138,8 @@ def advice_of(search: Any, scores: Scores) -> list[str]:
     if not callable(search.refit):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            warn_at_edge({"params": scores.params, "mean_test_score": scores.merit}, scores.best, "score")
+            table = {"params": scores.params, "mean_test_score": scores.merit, "exactness": scores.exactness}
+            warn_at_edge(table, scores.best, "score")
         advice += [str(warning.message) for warning in caught]
     ties = int((scores.ranks == scores.ranks[scores.best]).sum()) - 1
     if ties and np.isfinite(scores.values[scores.best]):
@@ -149,8 +152,10 @@ def cost_of(search: Any, scores: Scores) -> Cost:
     ledger = getattr(search, "ledger_", None)
     entries = [] if ledger is None else [(LEDGER_WORDS[e], ledger[e], ledger.seconds[e]) for e in ledger.counts]
     retrained = int((scores.exactness == Exactness.RETRAINED).sum())
+    reached = int((scores.exactness != Exactness.UNREACHED).sum())
     return Cost(
-        trainings=len(scores) * search.n_splits_,
+        candidates=reached,
+        trainings=reached * search.n_splits_,
         trained=retrained * search.n_splits_,
         work=float(np.nansum(scores.seconds)),
         refit=getattr(search, "refit_time_", None),

@@ -20,8 +20,9 @@ SYMBOLS = {
     Exactness.RETRAINED: "↻",
     Exactness.PRUNED: "–",
     Exactness.FAILED: "×",
+    Exactness.UNREACHED: "…",
 }
-"""What tells labels apart without colour; pruned and failed cells are hatched as well."""
+"""What tells labels apart without colour; what has no score is hatched as well."""
 
 FEW, MANY = 6, 14
 """Up to so many columns cells show their scores on a phone; above so many nowhere."""
@@ -89,7 +90,7 @@ def heat_map(scores: Scores, panel: Panel, colouring: Colouring) -> HeatMap:
 def cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
     """One candidate."""
     label, merit = Exactness(scores.exactness[i]), float(scores.merit[i])
-    kinds, symbol = [str(label)], SYMBOLS[label]
+    kinds, symbol = [label.replace(" ", "-")], SYMBOLS[label]
     if i == scores.cautious:
         kinds.append("cautious")
         symbol += "◇"

@@ -29,6 +29,7 @@ MEANINGS = {
     "retrained": "trained on every fold, as GridSearchCV does",
     "pruned": "given up, because something else is proved to be better or ranked better by the screen",
     "failed": "could not be trained",
+    "not reached": "not known, because the time budget was used up before their turn",
 }
 
 
