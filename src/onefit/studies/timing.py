@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from ..estimators.retrain import scaled_penalty
 from ..estimators.selection import GridEdgeWarning
 from .machines import estimator_of
 from .part import Part
@@ -89,13 +90,5 @@ def _train(part: Part, penalty: dict[str, float], K: NDArray[np.float64], folds:
     for train, test in folds:
         model = clone(estimator_of(part.protocol.machine, part.y)).set_params(kernel="precomputed", **penalty)
         if part.protocol.loss == MEAN_LOSS:
-            _scale_penalty(model, len(train) / len(part.y))
+            model.set_params(**scaled_penalty(model, len(train) / len(part.y)))
         model.fit(K[np.ix_(train, train)], part.y[train]).predict(K[np.ix_(test, train)])
-
-
-def _scale_penalty(model: Any, share: float) -> None:
-    """The penalty on the mean loss of fewer rows: alpha in proportion to them, C against it."""
-    if "alpha" in model.get_params():
-        model.set_params(alpha=model.alpha * share)
-    else:
-        model.set_params(C=model.C / share)
