@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint types bench clean
+.PHONY: demo test test-slow lint types docs bench clean
 
 $(VENV)/.installed: pyproject.toml
 	@echo "==> setting up a virtual environment in $(VENV) and installing onefit"
@@ -32,6 +32,15 @@ types: $(VENV)/.installed
 	@echo "==> mypy (strict in core, linalg, kernels, learners and criteria)"
 	@$(BIN)/mypy
 
+docs: $(VENV)/.documented
+	@echo "==> building the documentation (a few minutes: its examples are run)"
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "==> open docs/_build/html/index.html"
+
+$(VENV)/.documented: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
 bench: $(VENV)/.installed
 	@echo "==> comparing with GridSearchCV, himalaya and plain NumPy, one thread each"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[benchmark]"
@@ -40,4 +49,4 @@ bench: $(VENV)/.installed
 	@$(BIN)/python benchmarks/criteria.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/generated

@@ -15,8 +15,8 @@ from .base import Array, Criterion
 class GACV(Criterion):
     r"""The hinge loss of one fit, with what leaving a row out would add.
 
-    .. math:: \frac1n \Big[ \sum_i \xi_i + 2 \sum_{y_i f_i < -1} \alpha_i K_{ii}
-              + \sum_{-1 \le y_i f_i \le 1} \alpha_i K_{ii} \Big]
+    .. math:: \frac1n \left[ \sum_i \xi_i + 2 \sum_{y_i f_i < -1} \alpha_i K_{ii}
+              + \sum_{-1 \le y_i f_i \le 1} \alpha_i K_{ii} \right]
 
     The constants are from memory of the literature. Rows at a margin of one up to 1e-8 count as within it: free support
     vectors are there, up to rounding.

@@ -24,8 +24,8 @@ class SM(Criterion):
     -n/n₋ on the other. Of more than two classes it is the mean over the one-vs-rest problems.
 
     Needs entries that are not negative: then the eigenvalues of N lie in [0, 1]. ``absolute=True`` is a variant for
-    kernels with negative entries, with N = K / Σ |K_ij|. An indefinite K is refused where one of its rows shows it, in
-    the hinge form where its spectrum does.
+    kernels with negative entries, with ``N = K / Σ |K_ij|``. An indefinite K is refused where one of its rows shows it,
+    in the hinge form where its spectrum does.
 
     The paper's chain of equalities lacks the 1/n, its relation to the cut a factor of two (of weighted labels and
     equal classes ``yᵀLy / yᵀDy = 1 - (n/4) SM``), and that to the distance of the class means a square and a factor n.

@@ -1,0 +1,65 @@
+"""Write the tables of docs/performance.md from measured.csv, which holds what the benchmarks of this folder printed.
+
+Example::
+
+    python benchmarks/page.py
+"""
+
+import csv
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "performance.md"
+START, END = "<!-- measured: start -->", "<!-- measured: end -->"
+EXPERIMENTS = {
+    "svc-1000": (
+        "SVC, 1,000 rows",
+        "168 candidates (21 Gaussian widths, 8 values of C) x 10 folds, 20 columns: "
+        "`python benchmarks/support_vector.py --n 1000`",
+    ),
+    "svc-2000": ("SVC, 2,000 rows", "The same grid: `python benchmarks/support_vector.py --n 2000`"),
+    "pipeline": (
+        "SVC behind a scaler",
+        "The breast cancer data, 208 candidates x 10 folds, the scaler fitted anew on every fold: "
+        "the example of the README",
+    ),
+    "svr": (
+        "SVR, 1,000 rows",
+        "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
+        "`python benchmarks/support_vector.py --machine svr`; only the ratio was kept",
+    ),
+    "ridge": (
+        "Kernel ridge regression, 1,000 rows",
+        "315 candidates (21 widths, 15 ridges) x 10 folds, 20 columns: `python benchmarks/kernel_ridge.py`",
+    ),
+}
+"""Title and description of each experiment."""
+
+
+def tables(rows: list[dict[str, str]]) -> str:
+    """A heading, a sentence and a table for each experiment."""
+    parts = []
+    for key, group in groupby(rows, itemgetter("experiment")):
+        title, description = EXPERIMENTS[key]
+        lines = [f"| {r['program']} | {r['seconds'] or '–'} | {r['ratio']} | {r['agreement']} |" for r in group]
+        head = "| | seconds | times faster | scores |\n| --- | --- | --- | --- |"
+        parts.append("\n".join([f"## {title}\n\n{description}.\n\n{head}", *lines]))
+    return "\n\n".join(parts)
+
+
+def updated(page: str, rows: list[dict[str, str]]) -> str:
+    """The page with the tables between its marks."""
+    before, rest = page.split(START)
+    return f"{before}{START}\n{tables(rows)}\n{END}{rest.split(END)[1]}"
+
+
+def measured() -> list[dict[str, str]]:
+    """The rows of measured.csv."""
+    with (HERE / "measured.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8"), measured()), encoding="utf-8")

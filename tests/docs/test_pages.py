@@ -1,0 +1,68 @@
+"""Every block of Python in the documentation runs, in the order of its page, and the pages say what was measured."""
+
+import csv
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from onefit import criteria
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+PAGES = sorted(page for page in DOCS.glob("*.md") if BLOCK.search(page.read_text(encoding="utf-8")))
+
+
+def test_pages_have_code():
+    assert {"getting_started.md", "grid_search.md", "criteria.md", "exactness.md"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a page may write files
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    text = page.read_text(encoding="utf-8")
+    names = {"__name__": "__main__"}
+    for block in BLOCK.finditer(text):
+        line = text[: block.start(1)].count("\n")
+        exec(compile("\n" * line + block.group(1), str(page), "exec"), names)  # errors name the line of the page
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if target.startswith("gallery/"):  # written by the build, one page for each example
+            name = target.removeprefix("gallery/")
+            assert name == "index" or (ROOT / "examples" / f"{name}.py").exists(), target
+        else:
+            assert (DOCS / target).exists(), target
+
+
+def test_performance_page_has_what_was_measured():
+    script = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    assert script["updated"](page, script["measured"]()) == page, "run python benchmarks/page.py"
+
+
+def test_ratios_are_those_of_the_seconds():
+    with (ROOT / "benchmarks" / "measured.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    first = {}
+    for row in rows:
+        reference = first.setdefault(row["experiment"], row)
+        if row["seconds"]:  # both are rounded
+            assert float(row["ratio"]) == pytest.approx(float(reference["seconds"]) / float(row["seconds"]), rel=0.05)
+
+
+def test_reference_lists_all_public_names():
+    import onefit
+    from onefit import bounds, datasets, kernels
+
+    listed = set(re.findall(r"^   (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    modules = {"bounds", "criteria", "datasets", "kernels"}
+    inner = {"ElementWise", "Product", "Scaled", "Sum", "REGISTRY", "resolve_all"}  # what the public ones are made of
+    for module in (onefit, bounds, criteria, datasets, kernels):
+        assert set(module.__all__) - modules - inner <= listed, module.__name__
