@@ -37,9 +37,8 @@ def timed(search):
 
 slow, slow_seconds = timed(GridSearchCV(SVC(), grid, cv=5))
 fast, fast_seconds = timed(KernelSearchCV(SVC(), grid, cv=5))  # the line that changes
-print(
-    f"GridSearchCV {slow_seconds:.1f} s, KernelSearchCV {fast_seconds:.1f} s: {slow_seconds / fast_seconds:.0f} times"
-)
+print(f"GridSearchCV {slow_seconds:.1f} s, KernelSearchCV {fast_seconds:.1f} s")
+print(f"{slow_seconds / fast_seconds:.0f} times faster")
 
 # %%
 # The answer is the same, and so is the table of results. LIBSVM stops at a tolerance of 1e-3, which may turn a sample

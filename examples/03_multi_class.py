@@ -22,8 +22,8 @@ print(f"{len(X)} rows: gamma {best['gamma']:.3g}, C {best['C']:.3g}, accuracy {s
 print(search.ledger_)
 
 # %%
-# ``oof_prediction_`` has a label for every row from a machine that was not trained with it. It is what ``predict`` would
-# say, by votes of pairs; the largest of the decision values in ``oof_decision_`` rarely says something else.
+# ``oof_prediction_`` has a label for every row from a machine that was not trained with it. It is what ``predict``
+# would say, by votes of pairs; the largest of the decision values in ``oof_decision_`` rarely says something else.
 
 print("out-of-fold accuracy:", round(accuracy_score(y, search.oof_prediction_), 4))
 disagree = search.oof_decision_.argmax(axis=1) != search.oof_prediction_

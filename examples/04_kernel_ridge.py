@@ -33,9 +33,8 @@ def timed(search):
 slow, slow_seconds = timed(GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=5))
 fast, fast_seconds = timed(KernelSearchCV(KernelRidge(kernel="rbf"), grid, cv=5))
 print(f"{len(gammas) * len(alphas)} candidates x 5 folds on {len(X)} rows")
-print(
-    f"GridSearchCV {slow_seconds:.2f} s, KernelSearchCV {fast_seconds:.2f} s: {slow_seconds / fast_seconds:.0f} times"
-)
+print(f"GridSearchCV {slow_seconds:.2f} s, KernelSearchCV {fast_seconds:.2f} s")
+print(f"{slow_seconds / fast_seconds:.0f} times faster")
 difference = np.abs(slow.cv_results_["mean_test_score"] - fast.cv_results_["mean_test_score"]).max()
 print(f"largest difference of any mean score: {difference:.1e}")
 print(fast.ledger_)

@@ -23,9 +23,10 @@ result = compare(SVC(), grid, X, y, chosen, cv=5)
 print(result)
 
 # %%
-# ``cv_rank`` is the place, among all 52 candidates, of what a criterion chooses. Criteria of the machine (span, xi-alpha,
-# GACV) see the penalty; the spectral measure, the alignment and FSM see the kernel matrix only: they cannot choose C,
-# take the first one, and are ranked with it. FSM always prefers the narrowest kernel. Each curve is the best value over C, scaled to run from worst (0) to best (1).
+# ``cv_rank`` is the place, among all 52 candidates, of what a criterion chooses. Criteria of the machine (span,
+# xi-alpha, GACV) see the penalty; the spectral measure, the alignment and FSM see the kernel matrix only: they cannot
+# choose C, take the first one, and are ranked with it. FSM always prefers the narrowest kernel. Each curve is the best
+# value over C, scaled to run from worst (0) to best (1).
 
 figure, axes = plt.subplots(figsize=(7.5, 4))
 widths = np.array([candidate["gamma"] for candidate in result.candidates])

@@ -29,7 +29,7 @@ kernels = {
 }
 grid = {"kernel": list(kernels.values()), "alpha": np.logspace(-3, 2, 11)}
 search = KernelSearchCV(LSSVR(), grid, cv=TimeSeriesSplit(6), scoring="neg_mean_squared_error").fit(t[known], y[known])
-print(search.best_params_)
+print(search.best_params_["kernel"], f"with alpha {search.best_params_['alpha']:.3g}")
 print(search.ledger_)
 
 # %%
