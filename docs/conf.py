@@ -65,4 +65,5 @@ html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 2,
 }
-html_sidebars = {"index": [], "changelog": [], "contributing": []}
+# Pages without pages below them need no list of these.
+html_sidebars = {page: [] for page in ("index", "mathematics", "performance", "changelog", "contributing")}

@@ -41,6 +41,16 @@ def test_links_lead_somewhere(page):
             assert (DOCS / target).exists(), target
 
 
+def test_every_page_is_in_a_table_of_contents():
+    listed = {"index"}
+    for page in DOCS.glob("*.md"):
+        for tree in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+            lines = (line for line in tree.splitlines() if line and not line.startswith(":"))
+            listed |= {re.sub(r".*<(.*)>", r"\1", line) for line in lines}
+    missing = {page.stem for page in DOCS.glob("*.md")} - listed
+    assert not missing, f"name {', '.join(sorted(missing))} in a toctree, for example that of docs/guide.md"
+
+
 def test_performance_page_has_what_was_measured():
     script = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
