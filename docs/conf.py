@@ -45,6 +45,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
+    "min_reported_time": 3600,  # seconds on the clock of a busy machine say nothing
     "remove_config_comments": True,
     "reset_modules": ("matplotlib",),
 }

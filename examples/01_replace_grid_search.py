@@ -15,12 +15,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from onefit import KernelSearchCV
+from onefit import KernelSearchCV, ValidationSurfaceDisplay
 
 X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)  # once for all rows: see the next example for scaling within the folds
-gammas, Cs = np.logspace(-4, 0, 9), np.logspace(-1, 3, 9)
-grid = {"gamma": gammas, "C": Cs}
+grid = {"gamma": np.logspace(-4, 0, 9), "C": np.logspace(-1, 3, 9)}
 
 # %%
 # Both take the same arguments. Solvers are compiled when they are first used, which is not part of the comparison.
@@ -57,13 +56,9 @@ print(sorted(set(fast.cv_results_["exactness"])))
 print(fast.ledger_)
 
 # %%
-# The usual picture, from the usual columns.
+# The heat map of all candidates. The star is the best one, the diamond the most regularised one within a standard
+# error of it.
 
-scores = fast.cv_results_["mean_test_score"].reshape(len(Cs), len(gammas))  # C varies slowest: names are sorted
-figure, axes = plt.subplots(figsize=(6, 4))
-mesh = axes.pcolormesh(gammas, Cs, scores, shading="nearest", vmin=0.85)
-axes.plot(fast.best_params_["gamma"], fast.best_params_["C"], "k*", markersize=14, label="best")
-axes.set(xscale="log", yscale="log", xlabel="gamma", ylabel="C", title="Accuracy in 5-fold cross-validation")
-axes.legend()
-figure.colorbar(mesh)
+figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+ValidationSurfaceDisplay.from_search(fast, ax=axes)
 plt.show()

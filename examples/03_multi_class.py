@@ -29,7 +29,7 @@ print("out-of-fold accuracy:", round(accuracy_score(y, search.oof_prediction_), 
 disagree = search.oof_decision_.argmax(axis=1) != search.oof_prediction_
 print("rows where the largest decision value disagrees:", disagree.sum())
 
-figure, axes = plt.subplots(figsize=(5.5, 5))
+figure, axes = plt.subplots(figsize=(5.5, 5), layout="constrained")
 ConfusionMatrixDisplay.from_predictions(y, search.oof_prediction_, ax=axes, colorbar=False, cmap="Blues")
 axes.set_title("Out-of-fold labels of the best candidate")
 plt.show()

@@ -28,7 +28,7 @@ print(f"its mean absolute error {-search.cv_results_['mean_test_neg_mean_absolut
 
 predicted = search.oof_decision_
 print(f"R² pooled over all rows {r2_score(y, predicted):.3f}")
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(y, predicted, ".", alpha=0.6)
 left.axline((150, 150), slope=1, color="k", lw=1)
 left.set(xlabel="target", ylabel="out-of-fold prediction")
@@ -37,5 +37,4 @@ right.axhspan(-search.best_params_["epsilon"], search.best_params_["epsilon"], a
 right.axhline(0, color="k", lw=1)
 right.set(xlabel="out-of-fold prediction", ylabel="residual")
 right.legend()
-figure.tight_layout()
 plt.show()

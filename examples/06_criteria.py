@@ -28,7 +28,7 @@ print(result)
 # choose C, take the first one, and are ranked with it. FSM always prefers the narrowest kernel. Each curve is the best
 # value over C, scaled to run from worst (0) to best (1).
 
-figure, axes = plt.subplots(figsize=(7.5, 4))
+figure, axes = plt.subplots(figsize=(7.5, 4), layout="constrained")
 widths = np.array([candidate["gamma"] for candidate in result.candidates])
 for name in ("cv", "span", "sm", "ckta", "fsm"):
     values = result.values[name] if result.greater_is_better[name] else -result.values[name]
@@ -47,4 +47,4 @@ everything = KernelSearchCV(SVC(), wide, cv=5).fit(X, y)
 screened = KernelSearchCV(SVC(), wide, cv=5, screen=("ckta", 4)).fit(X, y)
 labels, counts = np.unique(screened.cv_results_["exactness"].astype(str), return_counts=True)
 print(dict(zip(labels.tolist(), counts.tolist())))
-print(f"score of the best of all {everything.best_score_:.4f}, of the best of four kernels {screened.best_score_:.4f}")
+print(f"best of all kernels {everything.best_score_:.4f}, best of four {screened.best_score_:.4f}")

@@ -9,24 +9,23 @@ possible score is below one that is proved. The winner is that of exact cross-va
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import ListedColormap
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from onefit import KernelSearchCV, criteria
+from onefit import KernelSearchCV, ValidationSurfaceDisplay, criteria
 
 X, y = make_classification(400, 10, n_informative=5, flip_y=0.1, random_state=0)
-gammas, Cs = np.logspace(-4, 1, 11), np.logspace(-1, 3, 9)
-grid = {"gamma": gammas, "C": Cs}
+grid = {"gamma": np.logspace(-4, 1, 11), "C": np.logspace(-1, 3, 9)}
 exact = KernelSearchCV(SVC(), grid, cv=10).fit(X, y)
-proved = KernelSearchCV(SVC(), grid, criterion=criteria.CV(certify=True, prune=True), cv=10).fit(X, y)
+proving = criteria.CV(certify=True, prune=True)
+proved = KernelSearchCV(SVC(), grid, criterion=proving, cv=10).fit(X, y)
 for name, search in (("exact", exact), ("proved", proved)):
     best = search.best_params_
     print(f"{name:>6}: gamma {best['gamma']:.3g}, C {best['C']:.3g}, accuracy {search.best_score_:.4f}")
 
 # %%
-# A certified score of labels has an error bound of zero. That of a pruned candidate says how far its score could still
-# have gone, and what was known is not less than the truth.
+# Candidates are certified, or exact if a fold had to be solved to the end before everything was proved; then the
+# scores are those of retraining. What is pruned keeps the score that was known when it was given up.
 
 labels = proved.cv_results_["exactness"].astype(str)
 kept = labels != "pruned"
@@ -36,14 +35,8 @@ for label in np.unique(labels):
 print("largest difference where nothing was pruned:", np.abs(difference[kept]).max())
 
 # %%
-# Where in the grid it was done how:
+# Where in the grid they are: grey candidates are pruned, ✓ marks certified ones, and the star is the winner.
 
-kinds = np.array(["certified", "exact", "pruned"])
-codes = np.searchsorted(kinds, labels).reshape(len(Cs), len(gammas))
-figure, axes = plt.subplots(figsize=(6.5, 4))
-colours = ListedColormap(["#0072b2", "#56b4e9", "#e6e6e6"])
-mesh = axes.pcolormesh(gammas, Cs, codes, shading="nearest", cmap=colours, vmin=-0.5, vmax=2.5)
-axes.plot(proved.best_params_["gamma"], proved.best_params_["C"], "k*", markersize=14)
-axes.set(xscale="log", yscale="log", xlabel="gamma", ylabel="C", title="How each candidate was judged")
-figure.colorbar(mesh, ticks=range(len(kinds))).ax.set_yticklabels(kinds)
+figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+ValidationSurfaceDisplay.from_search(proved, ax=axes)
 plt.show()

@@ -30,11 +30,10 @@ model = calibrated(search)
 probability = model.predict_proba(X[test])[:, 1]
 print(f"Brier score on {len(probability)} new rows: {brier_score_loss(y[test], probability):.4f}")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 RocCurveDisplay.from_predictions(y[train], search.oof_decision_, ax=left, name="out of fold")
 RocCurveDisplay.from_predictions(y[test], search.decision_function(X[test]), ax=left, name="new rows")
 CalibrationDisplay.from_predictions(y[test], probability, n_bins=8, ax=right, name="calibrated")
-figure.tight_layout()
 plt.show()
 
 # %%

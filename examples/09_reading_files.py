@@ -9,6 +9,7 @@ number becomes a Pipeline, and the search runs over the whole of it.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
@@ -17,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from onefit import KernelSearchCV, datasets
+from onefit import KernelSearchCV, ValidationSurfaceDisplay, datasets
 
 # %%
 # A file to read: the iris flowers, with the colour of the paper they were drawn on, and a measurement missing.
@@ -49,6 +50,10 @@ model = make_pipeline(columns, SVC())
 grid = {"svc__gamma": np.logspace(-3, 1, 9), "svc__C": np.logspace(-1, 3, 9)}
 search = KernelSearchCV(model, grid, cv=5).fit(table.X, table.y)
 print({name: f"{value:.3g}" for name, value in search.best_params_.items()}, f"accuracy {search.best_score_:.4f}")
+
+figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+ValidationSurfaceDisplay.from_search(search, ax=axes)
+plt.show()
 
 # %%
 # What cannot be read is refused with the file, the line and the reason.

@@ -28,7 +28,8 @@ kernels = {
     "Gaussian * Linear": Gaussian(0.1) * Polynomial(1),
 }
 grid = {"kernel": list(kernels.values()), "alpha": np.logspace(-3, 2, 11)}
-search = KernelSearchCV(LSSVR(), grid, cv=TimeSeriesSplit(6), scoring="neg_mean_squared_error").fit(t[known], y[known])
+search = KernelSearchCV(LSSVR(), grid, cv=TimeSeriesSplit(6), scoring="neg_mean_squared_error")
+search.fit(t[known], y[known])
 print(search.best_params_["kernel"], f"with alpha {search.best_params_['alpha']:.3g}")
 print(search.ledger_)
 
@@ -43,10 +44,11 @@ for name, kernel in kernels.items():
     beyond = np.mean((y[~known] - model.predict(t[~known])) ** 2)
     print(f"{name:>20}: cross-validated error {-results['mean_test_score'][best]:6.3f}, beyond the data {beyond:6.3f}")
 
-figure, axes = plt.subplots(figsize=(7.5, 4))
+figure, axes = plt.subplots(figsize=(7.5, 4), layout="constrained")
 axes.plot(t[known], y[known], ".", color="0.6", label="known")
 axes.plot(t[~known], y[~known], ".", color="0.85", label="not shown to any model")
 axes.plot(t, search.predict(t), lw=2, label="chosen by the search")
-axes.plot(t, LSSVR(kernel=kernels["Gaussian"], alpha=0.01).fit(t[known], y[known]).predict(t), lw=1.5, label="Gaussian")
+alone = LSSVR(kernel=kernels["Gaussian"], alpha=0.01).fit(t[known], y[known])
+axes.plot(t, alone.predict(t), lw=1.5, label="Gaussian")
 axes.legend()
 plt.show()
