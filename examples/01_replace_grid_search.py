@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from onefit import KernelSearchCV, ValidationSurfaceDisplay
 
 X, y = load_breast_cancer(return_X_y=True)
-X = StandardScaler().fit_transform(X)  # once for all rows: see the next example for scaling within the folds
+X = StandardScaler().fit_transform(X)  # scaling within folds: next example
 grid = {"gamma": np.logspace(-4, 0, 9), "C": np.logspace(-1, 3, 9)}
 
 # %%
