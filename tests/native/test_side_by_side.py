@@ -11,7 +11,7 @@ from ..learners.machines import MACHINES, learner, random_start, target
 from ..oracles.problems import random_gram, row_weights, seeds
 from ..oracles.support_vector import gram
 
-LOOPS = [narrow.narrow_product, gradients.projected_gradients, sets.change_sets, schur.schur_leaps]
+LOOPS = [narrow.narrow_product, narrow.row_products, gradients.projected_gradients, sets.change_sets, schur.schur_leaps]
 biases = pytest.mark.parametrize("bias", [True, False])
 machines = pytest.mark.parametrize("machine", MACHINES)
 
@@ -34,6 +34,18 @@ def test_a_narrow_product(n, m, t, kind):
         out = np.full((t, n), np.nan)
         loop(K, B, out)
         np.testing.assert_allclose(out, B @ K.T.astype(np.float64), atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 5, 300])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 66])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_products_of_some_rows(n, count, kind):
+    rng = np.random.default_rng(n + count)
+    K, b, rows = rng.normal(size=(n, n)).astype(kind), rng.normal(size=n), rng.integers(n, size=count)
+    for loop in (narrow.row_products, twins.row_products):
+        out = np.full(count, np.nan)
+        loop(K, rows, b, out)
+        np.testing.assert_allclose(out, K[rows].astype(np.float64) @ b, atol=1e-11)
 
 
 def systems(seed, n=40, t=3):

@@ -23,7 +23,9 @@ Rows = NDArray[np.intp]
 
 
 class Bordered(Protocol):
-    """The system on some rows of a matrix."""
+    """The system on some rows of a matrix; ``exact`` if its solutions are so but for rounding."""
+
+    exact: bool
 
     def solve(self, right: Array, sums: Array) -> tuple[Array, Array]:
         """(x (m, t), b (t,)) for right-hand sides (m, t)."""
@@ -38,21 +40,18 @@ class Bordered(Protocol):
 class BorderedDense:
     """From a dense inverse. Cost: O(m² t) a solve."""
 
+    exact = True
+
     def __init__(self, shared: SharedInverse, bias: bool) -> None:
         self.shared, self.bias = shared, bias
         self.q = shared.P.sum(axis=1)
 
     def solve(self, right: Array, sums: Array) -> tuple[Array, Array]:
-        P = self.shared.P
-        x = images_of(P, np.ascontiguousarray(right.T)).T if right.shape[1] <= NARROW else P @ right
-        if not self.bias:
-            return x, np.zeros(right.shape[1])
-        lacking = (sums - self.q @ right) / self.q.sum()
-        return x + self.q[:, None] * lacking, self.shared.constant * sums - lacking
+        return with_bias(self.q, product_with(self.shared.P, right), right, sums, self)
 
     def block(self, rows: Rows) -> Array:
         block = self.shared.P[np.ix_(rows, rows)]
-        return block - np.outer(self.q[rows], self.q[rows] / self.q.sum()) if self.bias else block
+        return without_bias(block, self.q, rows) if self.bias else block
 
     def without(self, right: Array, free: NDArray[np.bool_], sums: Array) -> Array | None:
         return self.shared.step(right, free, sums, self.bias)
@@ -60,6 +59,8 @@ class BorderedDense:
 
 class BorderedDiagonal:
     """For M = diag(``diagonal``) on the rows ``base`` of n."""
+
+    exact = True
 
     def __init__(self, diagonal: Array, base: Rows, bias: bool) -> None:
         self.diagonal, self.bias = diagonal, bias
@@ -82,3 +83,21 @@ class BorderedDiagonal:
         if self.bias:
             b = np.divide((p * right).sum(axis=0) - sums, counted, out=b, where=counted > 0)
         return np.asarray(p * (right - b))
+
+
+def product_with(P: Array, right: Array) -> Array:
+    """``P right`` for a symmetric P."""
+    return images_of(P, np.ascontiguousarray(right.T)).T if right.shape[1] <= NARROW else P @ right
+
+
+def with_bias(q: Array, x: Array, right: Array, sums: Array, system: BorderedDense) -> tuple[Array, Array]:
+    """(x, b) from ``x = P right`` and q."""
+    if not system.bias:
+        return x, np.zeros(right.shape[1])
+    lacking = (sums - q @ right) / q.sum()
+    return x + q[:, None] * lacking, system.shared.constant * sums - lacking
+
+
+def without_bias(block: Array, q: Array, rows: Rows) -> Array:
+    """A part of ``P - q qᵀ / qᵀ1``."""
+    return np.asarray(block - np.outer(q[rows], q[rows] / q.sum()))

@@ -23,7 +23,7 @@ series a Newton step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +35,10 @@ from .bias import best_bias
 from .bordered import NARROW, Bordered, BorderedDense, BorderedDiagonal
 from .column import Column, Rows
 from .dual import Array, Dual
+from .dual_solver import DualSolver
 from .exact_run import Run
-from .together import images_of
+from .nearby import Kept
+from .together import images_of, images_of_few
 
 SMALL = 1e-3
 """Ridge, relative to the diagonal of K, below which solutions are refined."""
@@ -85,24 +87,24 @@ class SeriesRun(Run):
         self.exact, self.error[:] = False, np.nan  # nothing is known of the error
         numbers = problem.trainable
         changes = [_Changes(problem, numbers[i : i + CHUNK]) for i in range(0, len(numbers), CHUNK)]
+        kept = Kept()
         for k, C in enumerate(self.penalties):
             start = self._start(problem, float(C))
             if start is None:
                 self.failed[k] = True
                 continue
-            terms = _Terms(problem, start, float(C), self.series.order)
+            terms = _Terms(problem, start, float(C), self.series.order, kept)
             for part in changes:
                 self._fill(k, column, part, terms)
 
     def _fill(self, k: int, column: int, changes: _Changes, terms: _Terms) -> None:
-        a, biases = terms.total(changes)
         folds = self.ws.problem.folds.folds
         tested = [folds[number].test for number in changes.numbers]
-        for number, values in zip(changes.numbers, terms.values(a, biases, tested)):
+        for number, values in zip(changes.numbers, terms.heldout(changes, tested)):
             self.values[number][k, :, column] = values
         if self.train is not None:
             trained = [folds[number].train for number in changes.numbers]
-            for number, values in zip(changes.numbers, terms.values(a, biases, trained)):
+            for number, values in zip(changes.numbers, terms.values(*terms.total(changes), trained)):
                 self.train[number][k, :, column] = values
 
     def _start(self, problem: Column, C: float) -> Start | None:
@@ -144,6 +146,7 @@ class _Changes:
         # the share of its weight that a row keeps; the division comes first, so that equal shares stay equal
         self.kept = np.column_stack([problem.weights(number) / weights for number in numbers]) * self.growth
         self.delta = used[:, None] - self.kept
+        self.divide = np.count_nonzero(self.delta) <= 2 * len(self.delta)  # the rows among the splits, or nearly
 
 
 @dataclass
@@ -154,6 +157,7 @@ class _Terms:
     start: Start
     C: float
     order: float
+    kept: Kept
     _last: tuple[float, Bordered] | None = None
 
     def __post_init__(self) -> None:
@@ -162,14 +166,63 @@ class _Terms:
         small = self.start.ridge[self.S].min(initial=np.inf) < SMALL * self.problem.magnitude
         self.refinements = 2 if small and self.problem.identity is None else 0
 
+    def heldout(self, changes: _Changes, tested: list[Rows]) -> Iterable[Array]:
+        """Values of the rows that each split tests."""
+        apart = changes.divide and not self._first(changes)[~self.start.curved].any()
+        if apart and len(self.S) and self.order < np.inf:
+            return self._local(changes, tested)
+        return self.values(*self.total(changes), tested)
+
+    def _local(self, changes: _Changes, tested: list[Rows]) -> list[Array]:
+        """The same if splits divide the rows among them and no row rests at a bound.
+
+        Then r is zero but on the curved rows that a split changes, and a part of the inverse tells T there.
+        Cost: O(m³) for the inverse, or O(Σ m l²) for its change if penalties are near each other; O(Σ l²) an order.
+        """
+        system, start, first, delta = self._system(1.0), self.start, self._first(changes), changes.delta
+        right, values, elsewhere = np.zeros((len(self.S), len(tested))), [np.empty(0)] * len(tested), []
+        place = np.empty(len(start.curved), dtype=np.intp)
+        place[self.S] = np.arange(len(self.S))
+        for k, rows in enumerate(tested):
+            inside = start.curved & (delta[:, k] != 0)
+            changed = np.flatnonzero(inside)
+            parts = start.ridge[changed], delta[changed, k], first[changed, k]
+            right[place[changed], k], total = self._terms_of_part(system.block(place[changed]), *parts)
+            if len(start.u) == self.problem.run.ws.n and inside[rows].all():
+                values[k] = start.u[rows] + start.b + total[np.searchsorted(changed, rows)]
+            else:
+                elsewhere.append(k)
+        if elsewhere:
+            a = np.zeros((len(start.u), len(elsewhere)))
+            a[self.S], biases = self._solve(system, right[:, elsewhere], np.zeros(len(elsewhere)))
+            for k, found in zip(elsewhere, self.values(a, biases, [tested[k] for k in elsewhere])):
+                values[k] = found
+        return values
+
+    def _terms_of_part(self, block: Array, ridge: Array, delta: Array, first: Array) -> tuple[Array, Array]:
+        """The sums of r and of T of all orders on the rows of a split, from their part of the inverse."""
+        right = ridge * first
+        term = right - ridge * (block @ right)
+        rights, terms = right, term
+        for _ in range(int(self.order) - 1):
+            right = delta * term
+            term = right - ridge * (block @ right)
+            rights, terms = rights + right, terms + term
+        return rights, terms
+
     def total(self, changes: _Changes) -> tuple[Array, Array]:
         """(a (n, t), b' (t,)) of all terms together."""
-        first = -changes.delta * self.start.slopes[:, None]  # what a would be if no row were curved
-        if self.start.lacking is not None:
-            first += self.start.lacking[:, None] * (changes.growth - 1.0)
+        first = self._first(changes)
         if not len(self.S):
             return first, self._biases_of_bounds(changes, first)
         return self._newton(changes, first) if self.order == np.inf else self._finite(changes, first)
+
+    def _first(self, changes: _Changes) -> Array:
+        """What ``a`` (n, t) would be if no row were curved."""
+        first: Array = -changes.delta * self.start.slopes[:, None]
+        if self.start.lacking is not None:
+            first += self.start.lacking[:, None] * (changes.growth - 1.0)
+        return first
 
     def _finite(self, changes: _Changes, first: Array) -> tuple[Array, Array]:
         """The series of a finite order.
@@ -192,7 +245,7 @@ class _Terms:
         """The solution on S, refined where rounding of the inverse would be seen."""
         x, b = system.solve(right, sums)
         S, spread = self.S, np.zeros((len(self.start.slopes), right.shape[1]))
-        for _ in range(self.refinements):
+        for _ in range(self.refinements if system.exact else 2):
             spread[S] = x
             residual = right - self._image(spread)[S] - self.start.ridge[S, None] * x - b
             if np.abs(residual).max() <= SEEN * np.abs(right).max():
@@ -282,23 +335,34 @@ class _Terms:
     def values(self, a: Array, biases: Array, rows: list[Rows]) -> Iterator[Array]:
         """Values of some rows of the full data for every split."""
         problem, start = self.problem, self.start
-        few = 25 * sum(map(len, rows)) < a.size  # then taking rows of K is cheaper than a product
-        if (few and problem.identity is None) or len(problem.y) < problem.run.ws.n:
+        if len(problem.y) < problem.run.ws.n:
             for k, part in enumerate(rows):
                 yield problem.combination(start.beta + a[:, k], start.b + biases[k], part)
             return
-        for k, (part, column) in enumerate(zip(rows, (start.u[:, None] + self._image(a)).T)):
-            yield column[part] + (start.b + biases[k])
+        few = problem.identity is None and 2 * sum(map(len, rows)) < a.size
+        image = None if few else self._image(a)
+        for k, part in enumerate(rows):
+            change = self._image_at(part, a[:, k]) if image is None else image[part, k]
+            yield start.u[part] + (start.b + biases[k]) + change
 
     def _image(self, a: Array) -> Array:
-        """``K a`` for a of shape (n, t); by rows of K where a has few entries."""
+        """``K a`` for a of shape (n, t)."""
         if self.problem.identity is not None:
             return self.problem.identity[0] * a
         assert self.problem.solver is not None
         K = self.problem.solver.K
-        if 25 * np.count_nonzero(a) > a.size:
-            return images_of(K, np.ascontiguousarray(a.T)).T if a.shape[1] <= NARROW else product(K, a)
-        return np.column_stack([column[rows] @ K[rows] for column in a.T for rows in [np.flatnonzero(column)]])
+        if 2 * np.count_nonzero(a) < a.size:
+            return images_of_few(K, np.ascontiguousarray(a.T)).T
+        return images_of(K, np.ascontiguousarray(a.T)).T if a.shape[1] <= NARROW else product(K, a)
+
+    def _image_at(self, rows: Rows, a: Array) -> Array:
+        """``K a`` at some rows, for one split."""
+        from ..native.narrow import row_products
+
+        assert self.problem.solver is not None
+        out = np.empty(len(rows))
+        row_products(self.problem.solver.K, rows, np.ascontiguousarray(a), out)
+        return out
 
     def _system(self, growth: float) -> Bordered:
         """That with the ridge of all curved rows multiplied by a number; the last one is kept."""
@@ -306,12 +370,25 @@ class _Terms:
             self._last = None  # before the next one is made
             problem, dual = self.problem, self.start.dual
             if growth == 1.0 and dual is not None and problem.solver is not None:
-                shared = problem.solver.inverse(dual, self.start.slopes)
-                self.S = shared.base  # in another order
-                self._last = growth, BorderedDense(shared, self.bias)
+                self._last = growth, self._full_system(dual, problem.solver)
             else:
                 self._last = growth, self._new_system(self.start.ridge * growth)
         return self._last[1]
+
+    def _full_system(self, dual: Dual, solver: DualSolver) -> Bordered:
+        """The system of the smoothed problem: from the last penalty's inverse, or from its own."""
+        start = self.start
+        apart = self.order < np.inf and not start.slopes[~start.curved].any()
+        near = self.kept.near(start.ridge, start.curved, self.order) if apart else None
+        if near is not None:
+            self.S = near.system.shared.base
+            return near
+        self.kept.known = None  # before the next one is made
+        system = BorderedDense(solver.inverse(dual, start.slopes), self.bias)
+        self.S = system.shared.base  # in another order
+        if apart:
+            self.kept.put(system, start.ridge, start.slopes, dual.target)
+        return system
 
     def _new_system(self, ridge: Array) -> Bordered:
         problem = self.problem

@@ -13,7 +13,7 @@ from .active_set import active_set
 from .factor import gather
 from .gradients import projected_gradients
 from .leap import leap
-from .narrow import narrow_product
+from .narrow import narrow_product, row_products
 from .schur import schur_leaps
 from .sets import change_sets
 from .smo import smo
@@ -67,6 +67,7 @@ def _run_side_by_side(K: Any) -> None:
         np.ones((1, 2)),
     )
     narrow_product(K, zero, zero.copy())
+    row_products(K, np.arange(2), zero[0], zero[0].copy())
     projected_gradients(K, zero, ends, free, np.zeros(1), True, 1e-9, 0.0, 3, 2, zero.copy())
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),

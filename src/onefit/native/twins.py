@@ -267,6 +267,11 @@ def narrow_product(K, B, out):
     out[:] = B @ K.T.astype(np.float64)
 
 
+def row_products(K, rows, b, out):
+    """Write ``K[rows] b`` into ``out``."""
+    out[:] = K[rows].astype(np.float64) @ b
+
+
 def projected_gradients(K, ridge, right, free, missing, bias, goal, rough, limit, look, x):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
