@@ -134,6 +134,7 @@ def row(first):
         ("does not differ from", [BETTER, WORSE, EQUAL], "does not hold"),
         ("is better than", [BETTER, EQUAL], "holds"),
         ("is better than", [BETTER, WORSE], "mixed"),
+        ("is better than", [BETTER, EQUAL, EQUAL], "mixed"),
         ("is better than", [EQUAL], "does not hold"),
         ("is better than", [WORSE, WORSE, BETTER], "does not hold"),
         ("is faster than", [BETTER, BETTER, WORSE], "holds"),

@@ -249,9 +249,9 @@ def judge(outcome: Outcome, claim: Claim) -> Verdict:
     """Compare a claim of the paper with our numbers.
 
     "is not worse than" and "does not differ from" hold if no row speaks against them, are mixed if less than half of
-    the rows do, and do not hold otherwise. "is better than" and "is faster than" hold if more rows speak
-    for them than against, are mixed for as many (not none), and do not hold otherwise. Rows with a single split cannot
-    speak, except about seconds, which are compared by their means.
+    the rows do, and do not hold otherwise. "is better than" and "is faster than" hold if half of the rows or more speak
+    for them and fewer against, are mixed if some do and not more against, and do not hold otherwise. Rows with a single
+    split cannot speak, except about seconds, which are compared by their means.
     """
     if claim.verb not in _STATUS:
         raise ValueError(f"A claim cannot be judged by {claim.verb!r}; known are {', '.join(map(repr, _STATUS))}.")
@@ -275,7 +275,9 @@ def _no_objection(against: int, rows: int) -> str:
 
 
 def _majority(wins: int, ties: int, losses: int) -> str:
-    return HOLDS if wins > losses else MIXED if wins == losses > 0 else FAILS
+    if wins > losses and 2 * wins >= wins + ties + losses:
+        return HOLDS
+    return MIXED if wins >= losses and wins else FAILS
 
 
 _STATUS = {

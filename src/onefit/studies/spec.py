@@ -105,8 +105,8 @@ class Claim:
     """A sentence of a paper that a table can confirm or not: ``first`` against ``second``, data set by data set.
 
     ``verb`` is "is not worse than" (no significant loss on any data set), "does not differ from" (no significant
-    difference on any), "is better than" (more significant wins than losses) or "is faster than" (its ratio of seconds
-    is above one on more than half of the data sets). ``setting`` limits it to one penalty.
+    difference on any), "is better than" (significant wins on half of them or more, and fewer losses) or "is faster
+    than" (its ratio of seconds is above one on half of the data sets or more). ``setting`` limits it to one penalty.
     """
 
     text: str
