@@ -1,0 +1,81 @@
+"""The Python code that rebuilds a model: read the data, put the parts together, fit."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .data import Data
+
+
+def rebuilding_code(data: Data, model: Any) -> str:
+    """Lines to copy and paste; they end with ``model`` fitted on all rows."""
+    imports: set[tuple[str, str]] = set()
+    built = f"model = {expression(model, imports)}"
+    lines = [f"from {module} import {name}" for module, name in sorted(imports)]
+    reading = _reading(data)
+    numpy = ["import numpy as np"] if any("np." in line for line in reading) else []
+    return "\n".join([*numpy, *lines, "from onefit import datasets", "", *reading, "", built, "model.fit(X, y)"])
+
+
+def _reading(data: Data) -> list[str]:
+    """X and y as the model was trained on them."""
+    if data.registered:
+        return [f'X, y = datasets.load("{data.registered}")']
+    target = "" if data.asked_target is None else f", target={data.asked_target!r}"
+    lines = [f"table = datasets.read({data.name!r}{target})"]
+    X = "table.X" if data.groups_column is None else f"np.delete(table.X, {data.groups_column}, axis=1)"
+    y = "table.y.astype(int)" if np.asarray(data.y).dtype.kind == "i" else "table.y"
+    return [*lines, f"X, y = {X}, {y}"]
+
+
+def expression(value: Any, imports: set[tuple[str, str]], depth: int = 0) -> str:
+    """An estimator as one would type it; ``imports`` is told what it needs, as (module, name)."""
+    from sklearn.base import BaseEstimator
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+
+    from ..report.text import python
+
+    if isinstance(value, Pipeline):
+        imports.add(("sklearn.pipeline", "make_pipeline"))
+        parts = [expression(step, imports, depth + 1) for _, step in value.steps]
+        return _call("make_pipeline", parts, depth)
+    if isinstance(value, ColumnTransformer):
+        imports.add(("sklearn.compose", "ColumnTransformer"))
+        parts = [
+            f"({name!r}, {expression(part, imports, depth + 1)}, {columns!r})"
+            for name, part, columns in value.transformers
+        ]
+        return _call("ColumnTransformer", [_call("", parts, depth, "[]")], depth=-1)
+    if isinstance(value, BaseEstimator):
+        kind = type(value)
+        public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+        imports.add(("onefit" if public[0] == "onefit" else ".".join(public), kind.__name__))
+        given = _changed(value)
+        return f"{kind.__name__}({', '.join(f'{name}={python(part)}' for name, part in given.items())})"
+    return python(value)
+
+
+def _call(name: str, parts: list[str], depth: int, brackets: str = "()") -> str:
+    """A call on one line inside another one (depth 1 and more), on several lines otherwise."""
+    if depth != 0:
+        return f"{name}{brackets[0]}{', '.join(parts)}{brackets[1]}"
+    inside = "".join(f"\n    {part}," for part in parts)
+    return f"{name}{brackets[0]}{inside}\n{brackets[1]}"
+
+
+def _changed(estimator: Any) -> dict[str, Any]:
+    """Parameters that are not the default."""
+    defaults = {name: p.default for name, p in inspect.signature(type(estimator).__init__).parameters.items()}
+    params = estimator.get_params(deep=False)
+    return {name: params[name] for name in defaults if name in params and not _same(params[name], defaults[name])}
+
+
+def _same(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    return type(value) is type(default) and (value == default or (value != value and default != default))

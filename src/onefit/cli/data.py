@@ -1,0 +1,172 @@
+"""From the argument DATA to rows that a model can be trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..datasets import Table
+
+MOST_CLASSES = 20
+"""Whole numbers with more different values than this are taken for a quantity."""
+
+ROWS_PER_CLASS = 3
+"""So many rows on average must share a whole number before it is taken for a class."""
+
+MANY_TEXTS = 50
+"""Different values of a text column from which it may be an identifier."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Inputs, target and what is known about them.
+
+    ``registered`` is the name of a registered set, empty for a file; ``asked_target`` the target as it was asked for;
+    ``groups`` a label for each row that keeps rows together, taken from column ``groups_column`` of the file.
+    """
+
+    name: str
+    X: Any
+    y: Any
+    feature_names: tuple[str, ...]
+    categorical: tuple[int, ...]
+    task: str
+    registered: str = ""
+    asked_target: str | None = None
+    target_name: str | None = None
+    groups: Any = None
+    groups_column: int | None = None
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def classes(self) -> list | None:
+        """The classes in sorted order, None in regression."""
+        return np.unique(self.y).tolist() if self.task == "classification" else None
+
+
+def read_data(data: str, *, target: str | None = None, task: str = "auto", groups: str | None = None) -> Data:
+    """The rows of a file, or of a registered set where there is no such file. What cannot be learned is refused."""
+    table, registered = table_of(data, target)
+    if table.y is None or len(table.y) < 2:
+        raise ValueError(f"{data} has {len(table.X)} row: a model needs several to learn from.")
+    values = np.unique(table.y)
+    if len(values) == 1:
+        raise ValueError(
+            f"the target of {data} has one value only, {values.tolist()[0]!r}: there is nothing to learn. "
+            "--target names another column."
+        )
+    found, reason = _task(table, registered) if task == "auto" else (task, "")
+    y = _labels(table) if found == "classification" else _numbers(data, table.y)
+    position, labels = (None, None) if groups is None else _groups(data, table, groups)
+    keep = [k for k in range(table.X.shape[1]) if k != position]
+    categorical = tuple(new for new, old in enumerate(keep) if old in table.categorical)
+    if not keep:
+        raise ValueError(f"{data} has no column besides the target and --groups {groups}.")
+    remarks = [*table.remarks, reason, *_remarks_on_texts(table, keep)]
+    return Data(
+        name=registered or data,
+        X=table.X if position is None else table.X[:, keep],
+        y=y,
+        feature_names=tuple(table.feature_names[k] for k in keep),
+        categorical=categorical,
+        task=found,
+        registered=registered,
+        asked_target=target,
+        target_name=target if target is not None else _last_column(table),
+        groups=labels,
+        groups_column=position,
+        remarks=tuple(remark for remark in remarks if remark),
+    )
+
+
+def table_of(data: str, target: str | bool | None) -> tuple[Table, str]:
+    """The table, and the name of the registered set that it is ("" for a file)."""
+    from .. import datasets
+
+    if Path(data).exists() or Path(data).suffix in (".csv", ".tsv", ".parquet", ".arff", ".libsvm") or "/" in data:
+        return datasets.read(data, target=target), ""
+    try:
+        entry = datasets.info(data)
+    except ValueError as unknown:
+        close = str(unknown).partition(" onefit.datasets")[0]
+        raise ValueError(f"there is no file {data}, and {close} `onefit datasets` lists all.") from None
+    if target not in (None, False):
+        raise ValueError(f"--target {target}: the target of a registered data set is given.")
+    table = datasets.fetch(entry.name)
+    return (table if target is None else replace(table, y=None)), entry.name
+
+
+def _last_column(table: Table) -> str | None:
+    """What the readers' remark calls the target; None for LIBSVM text, whose label has no name."""
+    start = "target: the last column "
+    return next((r[len(start) :].strip("'\"") for r in table.remarks if r.startswith(start)), None)
+
+
+def _task(table: Table, registered: str) -> tuple[str, str]:
+    """The task that the target's values suggest, and a remark that says why."""
+    from .. import datasets
+
+    if registered:
+        return datasets.info(registered).task, ""
+    if table.target_names is not None:
+        return "classification", "classification: the target is text"
+    y = np.asarray(table.y)
+    values = np.unique(y)
+    if (values != np.round(values)).any():
+        return "regression", "regression: the target has fractions"
+    if len(values) <= min(MOST_CLASSES, len(y) / ROWS_PER_CLASS):
+        return "classification", (
+            f"classification: the target has {len(values)} different whole numbers; "
+            "--task regression takes them as quantities"
+        )
+    return "regression", (
+        f"regression: the target has {len(values)} different whole numbers in {len(y)} rows; "
+        "--task classification takes them as classes"
+    )
+
+
+def _labels(table: Table) -> Any:
+    """Classes as text or as whole numbers."""
+    y = np.asarray(table.y)
+    whole = y.dtype.kind == "f" and (y == np.round(y)).all() and np.abs(y).max() < 2**53
+    if y.dtype.kind == "f" and not whole:
+        raise ValueError("the target has fractions, which are no classes: use --task regression.")
+    return y.astype(int) if whole else y
+
+
+def _numbers(data: str, y: Any) -> Any:
+    if np.asarray(y).dtype.kind not in "fiu":
+        raise ValueError(f"the target of {data} is text, such as {str(y[0])!r}: use --task classification.")
+    return np.asarray(y, dtype=float)
+
+
+def _groups(data: str, table: Table, groups: str) -> tuple[int, Any]:
+    """Which column keeps rows together, and its values as labels."""
+    if groups not in table.feature_names:
+        what = "is the target" if groups == _last_column(table) else "is no column"
+        shown = ", ".join(map(repr, table.feature_names[:30]))
+        raise ValueError(f"--groups {groups} {what} of {data}; other columns: {shown}.")
+    position = table.feature_names.index(groups)
+    values = table.X[:, position].astype(str)
+    missing = np.isin(values, ("nan", "None"))
+    if missing.any():
+        raise ValueError(f"--groups {groups}: row {int(missing.argmax()) + 1} has no value.")
+    return position, np.unique(values, return_inverse=True)[1]
+
+
+def _remarks_on_texts(table: Table, keep: list[int]) -> list[str]:
+    """Columns of text that every row has another value of: they teach nothing, and make many inputs."""
+    remarks = []
+    for k in keep:
+        if k in table.categorical:
+            different = len(set(table.X[:, k].tolist()))
+            if different >= MANY_TEXTS:
+                remarks.append(
+                    f"column {table.feature_names[k]!r} has {different} different texts, one input each: "
+                    "leave it out if it only names the rows"
+                )
+    return remarks

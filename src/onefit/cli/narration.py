@@ -1,0 +1,57 @@
+"""What a search says while it works: its log and its warnings, on stderr."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from .screen import note
+
+
+@contextmanager
+def narrated(title: str) -> Iterator[None]:
+    """Rounds of a search and warnings as lines; on a terminal also which kernel was finished last."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with _listening(note, lambda text: None):
+            yield
+        return
+    with console.status(title) as status:
+        with _listening(
+            lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True),
+            lambda text: status.update(f"{title}: {text}"),
+        ):
+            yield
+
+
+@contextmanager
+def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> Iterator[None]:
+    """``say`` is told every round and, once each, every warning; ``whisper`` every kernel."""
+    logger, told = logging.getLogger("onefit"), set()
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            (say if record.levelno >= logging.INFO else whisper)(record.getMessage())
+
+    def warn(message: Warning | str, *rest: object, **more: object) -> None:
+        text = " ".join(str(message).split())
+        if text not in told:
+            told.add(text)
+            say(f"warning: {text}")
+
+    listener, level = Listener(), logger.level
+    logger.addHandler(listener)
+    logger.setLevel(logging.DEBUG)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.showwarning = warn  # type: ignore[assignment]
+            yield
+    finally:
+        logger.removeHandler(listener)
+        logger.setLevel(level)

@@ -1,0 +1,118 @@
+"""One search, from the data to a fitted model, its score and what it cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .savings import Savings, estimate_savings
+
+if TYPE_CHECKING:
+    from .data import Data
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a search is asked to do."""
+
+    estimator: Any
+    splitter: Any
+    kernels: list[str] | None = None
+    criterion: str = "cv"
+    scoring: str | None = None
+    budget: float | None = None
+    journal: Path | None = None
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen model, fitted on all rows.
+
+    ``score`` and ``error``, its standard error, are those of cross-validation with every transformer refitted on every
+    fold; ``exactness`` and ``bound`` say how well they are known. ``value`` is that of the criterion that selected,
+    None if that is cross-validation. ``finished`` of ``candidates`` were evaluated.
+    """
+
+    search: Any
+    model: Any
+    params: dict[str, Any]
+    metric: str
+    score: float
+    error: float
+    exactness: str
+    bound: float
+    value: float | None
+    candidates: int
+    finished: int
+    folds: int
+    interrupted: bool
+    savings: Savings
+
+
+def select(request: Request, data: Data) -> Selection:
+    """Search, and score what was chosen. Ctrl-C ends the search; what is finished is chosen from.
+
+    Transformers do not see the target, so for choosing they are fitted once on all rows, which makes the search as
+    many times cheaper as there are folds. The score that is told is computed anew, with transformers refitted on every
+    fold: what GridSearchCV would say of this candidate.
+    """
+    from sklearn.base import clone
+
+    from ..core import Exactness
+    from ..report.table import read_scores
+
+    search = _search(request, "auto", request.criterion, "shared")
+    search.set_params(kernels=request.kernels, time_budget=request.budget, journal=request.journal)
+    start, interrupted = time.perf_counter(), False
+    try:
+        search.fit(data.X, data.y, **_groups(data))
+    except KeyboardInterrupt:
+        if not hasattr(search, "cv_results_"):
+            raise
+        interrupted = True
+    searched = time.perf_counter() - start
+    found = read_scores(search)
+    params = found.params[found.best]
+    model = getattr(search, "best_estimator_", None)
+    if model is None:
+        model = clone(request.estimator).set_params(**params).fit(data.X, data.y)
+    exact = _search(request, {name: [value] for name, value in params.items()}, "cv", "per_fold")
+    told = read_scores(exact.set_params(refit=False).fit(data.X, data.y, **_groups(data)))
+    reached = int((found.exactness != Exactness.UNREACHED).sum())
+    trained = int((found.exactness == Exactness.RETRAINED).sum())
+    savings = estimate_savings(
+        model, data, request.splitter, trainings=(reached - trained) * search.n_splits_, searched=searched,
+        scoring=request.scoring,
+    )  # fmt: skip
+    return Selection(
+        search=search,
+        model=model,
+        params=params,
+        metric=told.name,
+        score=float(told.values[0]),
+        error=float(told.errors[0]),
+        exactness=str(told.exactness[0]),
+        bound=float(told.bounds[0]),
+        value=None if request.criterion == "cv" else float(found.values[found.best]),
+        candidates=len(found),
+        finished=reached,
+        folds=search.n_splits_,
+        interrupted=interrupted,
+        savings=savings,
+    )
+
+
+def _search(request: Request, grid: Any, criterion: str, preprocessing: str) -> Any:
+    from .. import KernelSearchCV
+
+    return KernelSearchCV(
+        request.estimator, grid, criterion=criterion, preprocessing=preprocessing, scoring=request.scoring,
+        cv=request.splitter, n_jobs=request.jobs,
+    )  # fmt: skip
+
+
+def _groups(data: Data) -> dict[str, Any]:
+    return {} if data.groups is None else {"groups": data.groups}

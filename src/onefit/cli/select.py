@@ -1,0 +1,200 @@
+"""``onefit select``: from data to a chosen, saved and explained model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .app import app
+from .options import (
+    EMBEDDED,
+    DataArgument,
+    FoldsOption,
+    GroupsOption,
+    JobsOption,
+    JsonOption,
+    KernelOption,
+    Learner,
+    LearnerOption,
+    Scale,
+    ScaleOption,
+    ScoringOption,
+    TargetOption,
+    Task,
+    TaskOption,
+)
+from .screen import INTERRUPTED, check_writable, echo_json, explained, fail, note
+
+if TYPE_CHECKING:
+    from .data import Data
+    from .searching import Request, Selection
+
+
+@app.command()
+def select(
+    data: DataArgument = EMBEDDED,
+    target: TargetOption = None,
+    task: TaskOption = Task.auto,
+    learner: LearnerOption = Learner.auto,
+    kernel: KernelOption = None,
+    criterion: Annotated[str, typer.Option(help="What selects: cv, bif, sm, loo, gcv, span …")] = "cv",
+    cv: FoldsOption = None,
+    scoring: ScoringOption = None,
+    groups: GroupsOption = None,
+    scale: ScaleOption = Scale.standard,
+    budget: Annotated[str | None, typer.Option(help="Choose from what is done after this time: 60s, 5m.")] = None,
+    jobs: JobsOption = 1,
+    save: Annotated[Path | None, typer.Option(help="Save the model, such as model.skops.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
+    journal: Annotated[Path | None, typer.Option(help="Keep what is finished in this file.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the journal of an earlier run.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose kernel and regularisation for a data file; print the model, its score and the code that rebuilds it.
+
+    Examples:
+
+        onefit select patients.csv --target outcome --save model.skops
+
+        onefit select heart_scale --learner svc --cv 10 --report report.html
+
+        onefit select prices.csv --kernel gaussian,laplacian --budget 60s --journal prices.sqlite
+    """
+    if resume and journal is None:
+        fail("--resume needs --journal FILE, the journal of the earlier run", usage=True)
+    with explained():
+        check_writable(save, "--save")
+        check_writable(report, "--report")
+        _check_journal(journal, resume)
+        rows, request = _prepare(data, target, task, learner, kernel, criterion, cv, scoring, groups, scale, budget,
+                                 jobs, journal)  # fmt: skip
+        selection = _search(request, rows)
+        _write(selection, rows, save, report)
+        _show(selection, rows, request, as_json)
+    if selection.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _check_journal(journal: Path | None, resume: bool) -> None:
+    check_writable(journal, "--journal")
+    if journal is not None and journal.exists() and not resume:
+        raise ValueError(f"--journal {journal} exists: add --resume to go on with it, or give another file.")
+
+
+def _prepare(
+    data: str, target: str | None, task: str, learner: str, kernel: str | None, criterion: str, cv: int | None,
+    scoring: str | None, groups: str | None, scale: str, budget: str | None, jobs: int, journal: Path | None,
+) -> tuple[Data, Request]:  # fmt: skip
+    """The data and the search; everything worth knowing about both is said."""
+    from ..criteria import resolve
+    from ..search.deadline import parse_seconds
+    from .data import read_data
+    from .folds import splitter_of
+    from .pipeline import build
+    from .searching import Request
+
+    chosen = resolve(criterion).name
+    seconds = None if budget is None else parse_seconds(budget)
+    rows = read_data(data, target=target, task=task, groups=groups)
+    estimator, transformations = build(rows, learner, scale)
+    splitter, fewer = splitter_of(rows, cv)
+    note(f"{rows.name}: {len(rows.y):,} rows, {rows.X.shape[1]:,} columns")
+    for remark in (*rows.remarks, *transformations, *fewer):
+        note(f"  {remark}")
+    kernels = None if kernel is None else [name.strip() for name in kernel.split(",") if name.strip()]
+    return rows, Request(estimator, splitter, kernels, chosen, scoring, seconds, journal, jobs)
+
+
+def _search(request: Request, rows: Data) -> Selection:
+    from .narration import narrated
+    from .searching import select as search
+
+    with narrated("searching"):
+        return search(request, rows)
+
+
+def _write(selection: Selection, rows: Data, save: Path | None, report: Path | None) -> None:
+    """The files that were asked for."""
+    if save is not None:
+        from .models import save as save_model
+
+        save_model(save, selection.model, facts_of(selection, rows))
+        note(f"saved {save}; onefit predict {save} DATA uses it")
+    if report is not None:
+        from ..report import write
+
+        write(selection.search, report, title=Path(rows.name).name, X=rows.X, y=rows.y)
+        note(f"wrote {report}")
+
+
+def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
+    """The result as plain values: what ``--json`` prints and a model file keeps."""
+    from .. import __version__
+    from ..report.text import last_part
+    from .code import rebuilding_code
+
+    machine = getattr(selection.model, "steps", [(None, selection.model)])[-1][1]
+    params = {last_part(name): getattr(value, "item", lambda value=value: value)()
+              for name, value in selection.params.items()}  # fmt: skip
+    return {
+        "data": rows.name,
+        "rows": len(rows.y),
+        "task": rows.task,
+        "target": rows.target_name,
+        "features": list(rows.feature_names),
+        "categorical": list(rows.categorical),
+        "classes": rows.classes,
+        "learner": type(machine).__name__,
+        "kernel": machine.kernel,
+        "params": params,
+        "metric": selection.metric,
+        "score": selection.score,
+        "standard_error": None if selection.error != selection.error else selection.error,
+        "folds": selection.folds,
+        "exactness": selection.exactness,
+        "onefit": __version__,
+        "code": rebuilding_code(rows, selection.model),
+    }
+
+
+def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> None:
+    from ..report.text import number, settings
+
+    facts = facts_of(selection, rows)
+    savings = selection.savings
+    if as_json:
+        echo_json({
+            **facts, "error_bound": selection.bound, "criterion": request.criterion, "criterion_value": selection.value,
+            "candidates": selection.candidates, "finished": selection.finished, "interrupted": selection.interrupted,
+            "seconds": savings.searched, "trainings_replaced": savings.trainings,
+            "seconds_estimated_for_them": savings.estimate, "trainings_timed": savings.timed,
+        })  # fmt: skip
+        return
+    error = "" if facts["standard_error"] is None else f" ± {number(selection.error, 2)}"
+    by = "" if selection.value is None else f", by {request.criterion} = {number(selection.value)}"
+    lines = {
+        "model": f"{facts['learner']} with the {facts['kernel']} kernel",
+        "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
+        "score": f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)",
+        "known": _how_known(selection),
+        "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}",
+        "cost": str(savings).replace("\n", "\n" + 12 * " "),
+    }
+    if selection.interrupted:
+        lines["chosen"] += "; the search was interrupted"
+    typer.echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
+    typer.echo(f"\n{facts['code']}")
+
+
+def _how_known(selection: Selection) -> str:
+    """How exact the score is."""
+    from ..report.text import number
+
+    if selection.exactness == "exact":
+        bound = "" if selection.bound != selection.bound else f"; held-out values to {number(selection.bound, 2)}"
+        return f"exactly: what GridSearchCV computes for this candidate{bound}"
+    if selection.exactness == "retrained":
+        return "by training on every fold, as GridSearchCV does"
+    return f"{selection.exactness}, with an error of at most {number(selection.bound, 2)}"
