@@ -20,4 +20,4 @@ def onefit(
     """Choose the kernel and the regularisation of a kernel machine for about the price of training it once."""
 
 
-from . import reproduce, select  # noqa: E402, F401  (commands register themselves)
+from . import select, compare, predict, inspect, datasets, bench, reproduce  # noqa: E402, F401, I001  (in this order in --help)

@@ -20,18 +20,21 @@ def narrated(title: str) -> Iterator[None]:
         with _listening(note, lambda text: None):
             yield
         return
-    with console.status(title) as status:
-        with _listening(
+    with (
+        console.status(title) as status,
+        _listening(
             lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True),
             lambda text: status.update(f"{title}: {text}"),
-        ):
-            yield
+        ),
+    ):
+        yield
 
 
 @contextmanager
 def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> Iterator[None]:
     """``say`` is told every round and, once each, every warning; ``whisper`` every kernel."""
-    logger, told = logging.getLogger("onefit"), set()
+    logger = logging.getLogger("onefit")
+    told: set[str] = set()
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -49,7 +52,7 @@ def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> It
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)  # of other packages
             warnings.showwarning = warn  # type: ignore[assignment]
             yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from .screen import INTERRUPTED, fail, note
 if TYPE_CHECKING:
     from ..studies.journal import Journal
     from ..studies.outcome import Outcome
-    from ..studies.spec import Protocol, Study
+    from ..studies.spec import Study
 
 
 @app.command()
@@ -26,7 +27,9 @@ def reproduce(
         list[str] | None, typer.Option(help="Only these data sets: names, with spaces or commas.")
     ] = None,
     splits: Annotated[int | None, typer.Option(min=0, help="The first N splits; 0 writes what is there.")] = None,
-    methods: Annotated[list[str] | None, typer.Option(help="Show only these methods.")] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Show only these methods: names, with spaces or commas.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for tables, pages, figures and the journal.")] = Path("results"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue with the journal in the folder.")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run cells again that have failed.")] = False,
@@ -49,20 +52,28 @@ def reproduce(
     if show:
         _list({**STUDIES, **VARIANTS}, as_json)
         return
-    wanted, named = _keys_and_datasets(keys or [], datasets)
+    wanted, loose = _studies_and_names(keys or [], named=bool(datasets or methods))
     if not wanted:
         fail("name a study, such as bif:1, or all; --list shows them", usage=True)
     try:
         studies = list(STUDIES.values()) if wanted == ["all"] else [study_of(key) for key in wanted]
-        chosen = [(study, _datasets_of(study.protocol, named, lenient=len(studies) > 1)) for study in studies]
+        shown = _methods_of(studies, _words(methods), loose if methods else [])
+        named = _words(datasets) + [name for name in loose if name not in shown]
+        chosen = _datasets_of(studies, named)
+        _check_splits(studies, splits)
         _refuse_known_cells(chosen, out, resume or splits == 0)
-        written = _run_and_write(chosen, splits, _words(methods), out, retry_failed, time_budget, jobs)
-    except ValueError as error:
+        written, failed = _run_and_write(chosen, splits, shown, out, retry_failed, time_budget, jobs)
+    except (ValueError, OSError) as error:
         fail(str(error))
+    except BrokenProcessPool:
+        fail(f"a worker process died, perhaps for lack of memory; finished cells are in {out / 'journal'}: "
+             "--resume continues, and fewer --jobs need less memory")  # fmt: skip
     except KeyboardInterrupt:
         note(f"interrupted: finished cells are in {out / 'journal'}; --resume continues")
         raise typer.Exit(INTERRUPTED) from None
     typer.echo(json.dumps([str(path) for path in written], indent=1) if as_json else "\n".join(map(str, written)))
+    if failed:
+        fail("every cell has failed: the pages say why. --resume --retry-failed runs them again")
 
 
 def _list(studies: dict[str, Study], as_json: bool) -> None:
@@ -79,21 +90,38 @@ def _words(texts: Sequence[str] | None) -> list[str]:
     return [word for text in texts or [] for word in text.split(",") if word]
 
 
-def _keys_and_datasets(keys: Sequence[str], datasets: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    """Names that follow ``--datasets`` with spaces are arguments to the parser: they have no colon, unlike studies."""
-    named = _words(datasets)
+def _studies_and_names(keys: Sequence[str], named: bool) -> tuple[list[str], list[str]]:
+    """Names that follow an option with spaces are arguments to the parser: they have no colon, unlike studies."""
     if not named:
         return list(keys), []
-    return [k for k in keys if ":" in k or k == "all"], named + [k for k in keys if ":" not in k and k != "all"]
+    return [k for k in keys if ":" in k or k == "all"], [k for k in keys if ":" not in k and k != "all"]
 
 
-def _datasets_of(protocol: Protocol, named: list[str], lenient: bool) -> tuple[str, ...]:
-    unknown = [name for name in named if name not in protocol.datasets]
-    if unknown and not lenient:
-        raise ValueError(
-            f"{protocol.name} has no data set {', '.join(unknown)}: it has {', '.join(protocol.datasets)}."
-        )
-    return tuple(name for name in protocol.datasets if not named or name in named)
+def _methods_of(studies: list[Study], named: list[str], loose: list[str]) -> list[str]:
+    """The methods to show, ``loose`` names among them; a name that no study knows is refused."""
+    known = list(dict.fromkeys(method.name for study in studies for method in study.protocol.methods))
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise ValueError(f"no method is called {', '.join(unknown)}: there are {', '.join(known)}.")
+    return named + [name for name in loose if name in known]
+
+
+def _datasets_of(studies: list[Study], named: list[str]) -> list[tuple[Study, tuple[str, ...]]]:
+    """The data sets of every study that has one of the named; a name that no study knows is refused."""
+    known = list(dict.fromkeys(name for study in studies for name in study.protocol.datasets))
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        keys = ", ".join(study.key for study in studies) if len(studies) < 5 else "the studies"
+        raise ValueError(f"{keys} have no data set {', '.join(unknown)}: there are {', '.join(known)}.")
+    chosen = [(study, tuple(n for n in study.protocol.datasets if not named or n in named)) for study in studies]
+    return [(study, names) for study, names in chosen if names]
+
+
+def _check_splits(studies: list[Study], splits: int | None) -> None:
+    """Refuse more splits than a protocol has."""
+    for study in studies:
+        if splits is not None and splits > study.protocol.splits:
+            raise ValueError(f"--splits {splits}: {study.key} has {study.protocol.splits} splits.")
 
 
 def _journal(out: Path, study: Study) -> Journal:
@@ -119,7 +147,8 @@ def _run_and_write(
     retry_failed: bool,
     time_budget: str | None,
     jobs: int,
-) -> list[Path]:
+) -> tuple[list[Path], bool]:
+    """What was written, and whether every cell that there is has failed."""
     import time
 
     from ..report.study import write_study, write_summary
@@ -141,7 +170,8 @@ def _run_and_write(
         written += write_study(outcome, out, manifest=manifest(study, {d: outcome.n_splits(d) for d in datasets}))
     if len(chosen) > 1:
         written += write_summary(outcomes, out)
-    return written
+    failed = any(outcome.failures for outcome in outcomes) and not any(outcome.scores for outcome in outcomes)
+    return written, failed
 
 
 def _run(
@@ -157,7 +187,7 @@ def _run(
     from .progress import bar
 
     protocol = study.protocol
-    tasks = tasks_of(datasets, protocol.splits if splits is None else min(splits, protocol.splits))
+    tasks = tasks_of(datasets, protocol.splits if splits is None else splits)
     tasks = missing(protocol, journal, tasks, retry_failed)
     if not tasks:
         return

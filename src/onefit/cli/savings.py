@@ -37,8 +37,9 @@ class Savings:
 
         ratio = self.estimate / self.searched
         gain = f"about {ratio:.2g} times faster" if ratio > 1.05 else "no time saved at this size"
+        spent = f"{seconds(self.searched)} instead of about {seconds(self.estimate)}"
         return (
-            f"{seconds(self.searched)} instead of about {seconds(self.estimate)} for {self.trainings:,} trainings: {gain}"
+            f"{spent} for {self.trainings:,} trainings: {gain}"
             f"\n(an estimate: {self.timed} training{'s' if self.timed > 1 else ''} of the chosen model took "
             f"{seconds(self.each)} each; other candidates may take more or less)"
         )

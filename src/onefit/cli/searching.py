@@ -52,18 +52,21 @@ class Selection:
     savings: Savings
 
 
-def select(request: Request, data: Data) -> Selection:
-    """Search, and score what was chosen. Ctrl-C ends the search; what is finished is chosen from.
+@dataclass(frozen=True)
+class Found:
+    """A search that has ended, by itself or by Ctrl-C, and its seconds."""
+
+    search: Any
+    seconds: float
+    interrupted: bool
+
+
+def find(request: Request, data: Data) -> Found:
+    """Search. Ctrl-C ends it; what is finished can be chosen from.
 
     Transformers do not see the target, so for choosing they are fitted once on all rows, which makes the search as
-    many times cheaper as there are folds. The score that is told is computed anew, with transformers refitted on every
-    fold: what GridSearchCV would say of this candidate.
+    many times cheaper as there are folds.
     """
-    from sklearn.base import clone
-
-    from ..core import Exactness
-    from ..report.table import read_scores
-
     search = _search(request, "auto", request.criterion, "shared")
     search.set_params(kernels=request.kernels, time_budget=request.budget, journal=request.journal)
     start, interrupted = time.perf_counter(), False
@@ -73,18 +76,31 @@ def select(request: Request, data: Data) -> Selection:
         if not hasattr(search, "cv_results_"):
             raise
         interrupted = True
-    searched = time.perf_counter() - start
-    found = read_scores(search)
-    params = found.params[found.best]
+    return Found(search, time.perf_counter() - start, interrupted)
+
+
+def judge(found: Found, request: Request, data: Data) -> Selection:
+    """The best candidate that was found, fitted on all rows, and its score.
+
+    The score is computed anew, with transformers refitted on every fold: what GridSearchCV would say of this candidate.
+    """
+    from sklearn.base import clone
+
+    from ..core import Exactness
+    from ..report.table import read_scores
+
+    search = found.search
+    scores = read_scores(search)
+    params = scores.params[scores.best]
     model = getattr(search, "best_estimator_", None)
     if model is None:
         model = clone(request.estimator).set_params(**params).fit(data.X, data.y)
     exact = _search(request, {name: [value] for name, value in params.items()}, "cv", "per_fold")
     told = read_scores(exact.set_params(refit=False).fit(data.X, data.y, **_groups(data)))
-    reached = int((found.exactness != Exactness.UNREACHED).sum())
-    trained = int((found.exactness == Exactness.RETRAINED).sum())
+    reached = int((scores.exactness != Exactness.UNREACHED).sum())
+    trained = int((scores.exactness == Exactness.RETRAINED).sum())
     savings = estimate_savings(
-        model, data, request.splitter, trainings=(reached - trained) * search.n_splits_, searched=searched,
+        model, data, request.splitter, trainings=(reached - trained) * search.n_splits_, searched=found.seconds,
         scoring=request.scoring,
     )  # fmt: skip
     return Selection(
@@ -96,11 +112,11 @@ def select(request: Request, data: Data) -> Selection:
         error=float(told.errors[0]),
         exactness=str(told.exactness[0]),
         bound=float(told.bounds[0]),
-        value=None if request.criterion == "cv" else float(found.values[found.best]),
-        candidates=len(found),
+        value=None if request.criterion == "cv" else float(scores.values[scores.best]),
+        candidates=len(scores),
         finished=reached,
         folds=search.n_splits_,
-        interrupted=interrupted,
+        interrupted=found.interrupted,
         savings=savings,
     )
 

@@ -108,11 +108,18 @@ def _prepare(
 
 
 def _search(request: Request, rows: Data) -> Selection:
+    import warnings
+
     from .narration import narrated
-    from .searching import select as search
+    from .searching import find, judge
 
     with narrated("searching"):
-        return search(request, rows)
+        found = find(request, rows)
+    if found.interrupted:
+        note("interrupted: the best candidate so far is chosen")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the search has said everything
+        return judge(found, request, rows)
 
 
 def _write(selection: Selection, rows: Data, save: Path | None, report: Path | None) -> None:

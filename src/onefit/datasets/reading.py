@@ -64,7 +64,7 @@ def read(path: str | Path, *, target: Target = None, n_features: int | None = No
     (('acid', 'sugar'), ('merlot', 'riesling'))
     """
     path = existing_file(path)
-    form = _format(path)
+    form = format_of(path)
     if form == "LIBSVM":
         if target is not None and target is not False:
             raise ValueError(f"{path}: target={target!r} names a column, but the target of LIBSVM text is its label.")
@@ -76,7 +76,7 @@ def read(path: str | Path, *, target: Target = None, n_features: int | None = No
     return reader(path, target=target)
 
 
-def _format(path: Path) -> str:
+def format_of(path: Path) -> str:
     """The format that the suffix names, if the contents do not plainly contradict; otherwise that of the contents."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _COMPRESSED]
     named = _BY_SUFFIX.get(suffixes[-1]) if suffixes else None

@@ -40,7 +40,10 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"The folder {path.parent} cannot be made: {error}. Give another one.") from error
         try:
             with self._connection() as connection:
                 (application,) = connection.execute("PRAGMA application_id").fetchone()

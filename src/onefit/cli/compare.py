@@ -1,0 +1,122 @@
+"""``onefit compare``: what every criterion would choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .app import app
+from .options import (
+    EMBEDDED,
+    DataArgument,
+    FoldsOption,
+    GroupsOption,
+    JobsOption,
+    JsonOption,
+    KernelOption,
+    Learner,
+    LearnerOption,
+    Scale,
+    ScaleOption,
+    ScoringOption,
+    TargetOption,
+    Task,
+    TaskOption,
+)
+from .screen import columns, echo_json, explained, note
+
+if TYPE_CHECKING:
+    from .data import Data
+
+
+@app.command()
+def compare(
+    data: DataArgument = EMBEDDED,
+    target: TargetOption = None,
+    task: TaskOption = Task.auto,
+    learner: LearnerOption = Learner.auto,
+    kernel: KernelOption = None,
+    criteria: Annotated[
+        str | None, typer.Option("--criterion", help="Only these, with commas; without it all that apply.")
+    ] = None,
+    cv: FoldsOption = None,
+    scoring: ScoringOption = None,
+    groups: GroupsOption = None,
+    scale: ScaleOption = Scale.standard,
+    jobs: JobsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose by every criterion that applies, and cross-validate what each of them chooses.
+
+    Examples:
+
+        onefit compare heart_scale
+
+        onefit compare prices.csv --learner krr --criterion cv,gcv,loo
+    """
+    with explained():
+        from .data import read_data
+        from .folds import splitter_of
+        from .pipeline import build
+
+        rows = read_data(data, target=target, task=task, groups=groups)
+        estimator, transformations = build(rows, learner, scale)
+        splitter, fewer = splitter_of(rows, cv)
+        note(f"{rows.name}: {len(rows.y):,} rows, {rows.X.shape[1]:,} columns")
+        for remark in (*rows.remarks, *transformations, *fewer):
+            note(f"  {remark}")
+        names, left_out = _criteria(criteria, estimator, rows)
+        for name, reason in left_out.items():
+            note(f"  left out: {name} ({reason})")
+        result = _compare(estimator, rows, names, kernel, splitter, scoring, jobs)
+        _show(result, left_out, as_json)
+
+
+def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str], dict[str, str]]:
+    """The criteria that are defined for this machine and target, and why others are not; what is asked for must be."""
+    from ..core.registry import read_machine
+    from ..criteria import REGISTRY, resolve
+    from ..criteria.base import Situation
+
+    if asked is not None:
+        return [resolve(name.strip()).name for name in asked.split(",") if name.strip()], {}
+    learner = read_machine(getattr(estimator, "steps", [(None, estimator)])[-1][1]).learner
+    situation = Situation(learner.name, learner.bias, None if rows.classes is None else len(rows.classes))
+    left_out: dict[str, str] = {}
+    for name, kind in REGISTRY.items():
+        try:
+            kind().check(situation)
+        except ValueError as reason:
+            left_out[name] = str(reason).removeprefix(f"The criterion {name} ").rstrip(".")
+    return [name for name in REGISTRY if name not in left_out], left_out
+
+
+def _compare(
+    estimator: Any, rows: Data, names: list[str], kernel: str | None, splitter: Any, scoring: str | None, jobs: int
+) -> Any:
+    from .. import compare as compare_criteria
+    from .. import default_grid
+    from .narration import narrated
+
+    kernels = None if kernel is None else [name.strip() for name in kernel.split(",") if name.strip()]
+    with narrated("comparing"):
+        grid = default_grid(estimator, rows.X, rows.y, kernels=kernels)
+        return compare_criteria(
+            estimator, grid, rows.X, rows.y, names, cv=splitter, groups=rows.groups, scoring=scoring,
+            preprocessing="shared", n_jobs=jobs,
+        )  # fmt: skip
+
+
+def _show(result: Any, left_out: dict[str, str], as_json: bool) -> None:
+    from ..report.text import last_part, number, seconds, settings
+
+    if as_json:
+        echo_json({"candidates": len(result.candidates), "rows": result.rows, "left_out": left_out})
+        return
+    table = [("criterion", "value", "cv score", f"place of {len(result.candidates)}", "seconds", "chosen")]
+    for row in result.rows:
+        chosen = settings({last_part(name): value for name, value in row["params"].items()})
+        table.append((row["criterion"], number(row["value"]), number(row["cv_score"]), str(row["cv_rank"]),
+                      seconds(row["seconds"]), chosen))  # fmt: skip
+    typer.echo(columns(table))
