@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 def rebuilding_code(data: Data, model: Any) -> str:
     """Lines to copy and paste; they end with ``model`` fitted on all rows."""
-    imports: set[tuple[str, str]] = set()
+    imports = {("onefit", "datasets")}
     built = f"model = {expression(model, imports)}"
-    lines = [f"from {module} import {name}" for module, name in sorted(imports)]
+    modules = sorted({module for module, _ in imports}, key=lambda module: (module == "onefit", module))
+    lines = [f"from {module} import {', '.join(sorted(n for m, n in imports if m == module))}" for module in modules]
     reading = _reading(data)
     numpy = ["import numpy as np"] if any("np." in line for line in reading) else []
-    return "\n".join([*numpy, *lines, "from onefit import datasets", "", *reading, "", built, "model.fit(X, y)"])
+    return "\n".join([*numpy, *lines, "", *reading, "", built, "model.fit(X, y)"])
 
 
 def _reading(data: Data) -> list[str]:
@@ -42,15 +43,15 @@ def expression(value: Any, imports: set[tuple[str, str]], depth: int = 0) -> str
 
     if isinstance(value, Pipeline):
         imports.add(("sklearn.pipeline", "make_pipeline"))
-        parts = [expression(step, imports, depth + 1) for _, step in value.steps]
-        return _call("make_pipeline", parts, depth)
+        steps = [expression(step, imports, depth + 1) for _, step in value.steps]
+        return _call("make_pipeline(", steps, ")", depth)
     if isinstance(value, ColumnTransformer):
         imports.add(("sklearn.compose", "ColumnTransformer"))
         parts = [
             f"({name!r}, {expression(part, imports, depth + 1)}, {columns!r})"
             for name, part, columns in value.transformers
         ]
-        return _call("ColumnTransformer", [_call("", parts, depth, "[]")], depth=-1)
+        return _call("ColumnTransformer([", parts, "])", depth)
     if isinstance(value, BaseEstimator):
         kind = type(value)
         public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
@@ -60,12 +61,14 @@ def expression(value: Any, imports: set[tuple[str, str]], depth: int = 0) -> str
     return python(value)
 
 
-def _call(name: str, parts: list[str], depth: int, brackets: str = "()") -> str:
-    """A call on one line inside another one (depth 1 and more), on several lines otherwise."""
-    if depth != 0:
-        return f"{name}{brackets[0]}{', '.join(parts)}{brackets[1]}"
-    inside = "".join(f"\n    {part}," for part in parts)
-    return f"{name}{brackets[0]}{inside}\n{brackets[1]}"
+def _call(start: str, parts: list[str], end: str, depth: int) -> str:
+    """A call on one line if it is short, otherwise on several, further in by ``depth``."""
+    line = f"{start}{', '.join(parts)}{end}"
+    if len(line) <= 80 and "\n" not in line and depth:
+        return line
+    margin = 4 * depth * " "
+    inside = "".join(f"\n{margin}    {part}," for part in parts)
+    return f"{start}{inside}\n{margin}{end}"
 
 
 def _changed(estimator: Any) -> dict[str, Any]:

@@ -59,7 +59,9 @@ def compare(
         from .data import read_data
         from .folds import splitter_of
         from .pipeline import build
+        from .searching import check_scoring_name
 
+        check_scoring_name(scoring)
         rows = read_data(data, target=target, task=task, groups=groups)
         estimator, transformations = build(rows, learner, scale)
         splitter, fewer = splitter_of(rows, cv)

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..datasets import Table
+    from ..datasets import DataSet, Table
 
 MOST_CLASSES = 20
 """Whole numbers with more different values than this are taken for a quantity."""
 
 ROWS_PER_CLASS = 3
 """So many rows on average must share a whole number before it is taken for a class."""
+
+FEW_REMARKS = 5
+"""Columns with missing values that are named one by one."""
 
 MANY_TEXTS = 50
 """Different values of a text column from which it may be an identifier."""
@@ -66,7 +69,7 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
     categorical = tuple(new for new, old in enumerate(keep) if old in table.categorical)
     if not keep:
         raise ValueError(f"{data} has no column besides the target and --groups {groups}.")
-    remarks = [*table.remarks, reason, *_remarks_on_texts(table, keep)]
+    remarks = [*_shortened(table.remarks), reason, *_remarks_on_texts(table, keep)]
     return Data(
         name=registered or data,
         X=table.X if position is None else table.X[:, keep],
@@ -90,14 +93,23 @@ def table_of(data: str, target: str | bool | None) -> tuple[Table, str]:
     if Path(data).exists() or Path(data).suffix in (".csv", ".tsv", ".parquet", ".arff", ".libsvm") or "/" in data:
         return datasets.read(data, target=target), ""
     try:
-        entry = datasets.info(data)
+        entry = registered_set(data)
     except ValueError as unknown:
-        close = str(unknown).partition(" onefit.datasets")[0]
-        raise ValueError(f"there is no file {data}, and {close} `onefit datasets` lists all.") from None
+        raise ValueError(f"there is no file {data}, and {unknown}") from None
     if target not in (None, False):
         raise ValueError(f"--target {target}: the target of a registered data set is given.")
     table = datasets.fetch(entry.name)
     return (table if target is None else replace(table, y=None)), entry.name
+
+
+def registered_set(name: str) -> DataSet:
+    """The entry of a registered set; the error for an unknown name says which command lists them."""
+    from ..datasets.registry import info
+
+    try:
+        return info(name)
+    except ValueError as unknown:
+        raise ValueError(f"{str(unknown).partition(' onefit.datasets')[0]} `onefit datasets` lists all.") from None
 
 
 def _last_column(table: Table) -> str | None:
@@ -156,6 +168,15 @@ def _groups(data: str, table: Table, groups: str) -> tuple[int, Any]:
     if missing.any():
         raise ValueError(f"--groups {groups}: row {int(missing.argmax()) + 1} has no value.")
     return position, np.unique(values, return_inverse=True)[1]
+
+
+def _shortened(remarks: tuple[str, ...]) -> list[str]:
+    """The same remarks, with those on missing values as one if there are many."""
+    missing = [remark for remark in remarks if " missing value" in remark]
+    if len(missing) <= FEW_REMARKS:
+        return list(remarks)
+    total = sum(int(remark.split()[0]) for remark in missing)
+    return [r for r in remarks if r not in missing] + [f"{total:,} missing values in {len(missing)} columns"]
 
 
 def _remarks_on_texts(table: Table, keep: list[int]) -> list[str]:

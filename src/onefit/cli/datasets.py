@@ -26,9 +26,10 @@ def datasets(
     """
     with explained():
         from ..datasets.registry import info, names
+        from .data import registered_set
 
         if name is not None:
-            _show(_facts(info(name)), as_json)
+            _show(_facts(registered_set(name)), as_json)
             return
         entries = [_facts(info(known)) for known in names()]
         if as_json:

@@ -73,7 +73,9 @@ def _show_journal(path: Path, as_json: bool) -> None:
     if not searches:
         typer.echo(f"{path} holds no search yet")
         return
-    rows = [("started", "rows", "folds", "criterion", "finished", "best value", "its parameters", "estimator")]
+    rows: list[tuple[str, ...]] = [
+        ("started", "rows", "folds", "criterion", "finished", "best value", "its parameters", "estimator")
+    ]
     rows += [_row(search) for search in searches]
     typer.echo(columns(rows))
 

@@ -32,19 +32,21 @@ def narrated(title: str) -> Iterator[None]:
 
 @contextmanager
 def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> Iterator[None]:
-    """``say`` is told every round and, once each, every warning; ``whisper`` every kernel."""
+    """``say`` is told every round and every warning, once each; ``whisper`` every kernel."""
     logger = logging.getLogger("onefit")
     told: set[str] = set()
 
-    class Listener(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            (say if record.levelno >= logging.INFO else whisper)(record.getMessage())
-
-    def warn(message: Warning | str, *rest: object, **more: object) -> None:
-        text = " ".join(str(message).split())
+    def once(text: str) -> None:
         if text not in told:
             told.add(text)
-            say(f"warning: {text}")
+            say(text)
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            (once if record.levelno >= logging.INFO else whisper)(record.getMessage())
+
+    def warn(message: Warning | str, *rest: object, **more: object) -> None:
+        once(f"warning: {' '.join(str(message).split())}")
 
     listener, level = Listener(), logger.level
     logger.addHandler(listener)

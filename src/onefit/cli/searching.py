@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from .data import Data
 
 
+PENALTIES = ("C", "alpha", "epsilon")
+"""Parameters that are none of the kernel's."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What a search is asked to do."""
@@ -59,6 +63,7 @@ class Found:
     search: Any
     seconds: float
     interrupted: bool
+    resumed: bool
 
 
 def find(request: Request, data: Data) -> Found:
@@ -69,6 +74,7 @@ def find(request: Request, data: Data) -> Found:
     """
     search = _search(request, "auto", request.criterion, "shared")
     search.set_params(kernels=request.kernels, time_budget=request.budget, journal=request.journal)
+    resumed = request.journal is not None and request.journal.exists()
     start, interrupted = time.perf_counter(), False
     try:
         search.fit(data.X, data.y, **_groups(data))
@@ -76,22 +82,28 @@ def find(request: Request, data: Data) -> Found:
         if not hasattr(search, "cv_results_"):
             raise
         interrupted = True
-    return Found(search, time.perf_counter() - start, interrupted)
+    return Found(search, time.perf_counter() - start, interrupted, resumed)
 
 
 def judge(found: Found, request: Request, data: Data) -> Selection:
     """The best candidate that was found, fitted on all rows, and its score.
 
     The score is computed anew, with transformers refitted on every fold: what GridSearchCV would say of this candidate.
+    A criterion that judges kernels alone leaves the penalty open: that is then chosen by cross-validation.
     """
     from sklearn.base import clone
 
     from ..core import Exactness
+    from ..criteria import resolve
+    from ..criteria.base import needs_no_machine
     from ..report.table import read_scores
 
     search = found.search
     scores = read_scores(search)
-    params = scores.params[scores.best]
+    params, value = scores.params[scores.best], float(scores.values[scores.best])
+    if needs_no_machine(resolve(request.criterion)):
+        search = _choose_penalty(request, scores.params, params, data)
+        params = search.best_params_
     model = getattr(search, "best_estimator_", None)
     if model is None:
         model = clone(request.estimator).set_params(**params).fit(data.X, data.y)
@@ -100,8 +112,8 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     trained = int((scores.exactness == Exactness.RETRAINED).sum())
     savings = estimate_savings(
-        model, data, request.splitter, trainings=(reached - trained) * search.n_splits_, searched=found.seconds,
-        scoring=request.scoring,
+        request.estimator, scores.params, data, request.splitter, trainings=(reached - trained) * search.n_splits_,
+        searched=found.seconds, resumed=found.resumed, scoring=request.scoring,
     )  # fmt: skip
     return Selection(
         search=search,
@@ -112,13 +124,24 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
         error=float(told.errors[0]),
         exactness=str(told.exactness[0]),
         bound=float(told.bounds[0]),
-        value=None if request.criterion == "cv" else float(scores.values[scores.best]),
+        value=None if request.criterion == "cv" else value,
         candidates=len(scores),
         finished=reached,
         folds=search.n_splits_,
         interrupted=found.interrupted,
         savings=savings,
     )
+
+
+def _choose_penalty(request: Request, tried: list[dict[str, Any]], params: dict[str, Any], data: Data) -> Any:
+    """A search over all penalties that were tried, with the kernel as it was chosen."""
+    from ..report.text import last_part
+
+    grid = {
+        name: sorted({other[name] for other in tried if name in other}) if last_part(name) in PENALTIES else [value]
+        for name, value in params.items()
+    }
+    return _search(request, grid, "cv", "shared").fit(data.X, data.y, **_groups(data))
 
 
 def _search(request: Request, grid: Any, criterion: str, preprocessing: str) -> Any:
@@ -132,3 +155,19 @@ def _search(request: Request, grid: Any, criterion: str, preprocessing: str) -> 
 
 def _groups(data: Data) -> dict[str, Any]:
     return {} if data.groups is None else {"groups": data.groups}
+
+
+def check_scoring_name(scoring: str | None) -> None:
+    """Refuse a score that scikit-learn has no name for, and say what it may have meant."""
+    import difflib
+
+    from sklearn.metrics import get_scorer_names
+
+    if scoring is None or scoring in get_scorer_names():
+        return
+    close = difflib.get_close_matches(scoring, get_scorer_names(), n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise ValueError(
+        f"--scoring {scoring}: scikit-learn has no such score.{hint} Common ones are accuracy, balanced_accuracy, "
+        "f1_macro, roc_auc, r2, neg_mean_absolute_error, neg_root_mean_squared_error."
+    )

@@ -93,9 +93,10 @@ def _prepare(
     from .data import read_data
     from .folds import splitter_of
     from .pipeline import build
-    from .searching import Request
+    from .searching import Request, check_scoring_name
 
     chosen = resolve(criterion).name
+    check_scoring_name(scoring)
     seconds = None if budget is None else parse_seconds(budget)
     rows = read_data(data, target=target, task=task, groups=groups)
     estimator, transformations = build(rows, learner, scale)
@@ -186,13 +187,27 @@ def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> 
         "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
         "score": f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)",
         "known": _how_known(selection),
-        "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}",
+        "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}{_how_chosen(selection, request)}",
         "cost": str(savings).replace("\n", "\n" + 12 * " "),
     }
     if selection.interrupted:
-        lines["chosen"] += "; the search was interrupted"
+        lines["chosen"] = f"interrupted: {lines['chosen']}"
     typer.echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
     typer.echo(f"\n{facts['code']}")
+
+
+def _how_chosen(selection: Selection, request: Request) -> str:
+    """What was left to cross-validation, and what was simplified for choosing, though not for the score."""
+    from ..criteria import resolve
+    from ..criteria.base import needs_no_machine
+
+    margin = "\n" + 12 * " "
+    text = ""
+    if needs_no_machine(resolve(request.criterion)):
+        text += f"{margin}({request.criterion} judges kernels; the penalty was chosen by cross-validation)"
+    if hasattr(selection.model, "steps"):
+        text += f"{margin}(while choosing, columns were transformed once for all folds, without the target)"
+    return text
 
 
 def _how_known(selection: Selection) -> str:

@@ -1,0 +1,81 @@
+"""The smaller commands, and what all of them have in common."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def test_datasets(onefit):
+    listed = onefit("datasets").stdout
+    assert "german.numer" in listed
+    entries = json.loads(onefit("datasets", "--json").stdout)
+    assert {"name", "task", "rows"} <= set(entries[0])
+    one = json.loads(onefit("datasets", "German", "--json").stdout)
+    assert one["name"] == "german.numer"
+    assert one["rows"] == sum(one["classes"].values())
+    unknown = onefit("datasets", "gurman")
+    assert unknown.exit_code == 1
+    assert "german" in unknown.stderr
+
+
+def test_compare_takes_every_criterion_that_applies(onefit, prices):
+    result = onefit("compare", prices, "--learner", "krr", "--cv", 3, "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    from onefit.criteria import REGISTRY
+
+    assert {row["criterion"] for row in found["rows"]} | set(found["left_out"]) == set(REGISTRY)
+    assert "span" in found["left_out"]
+    assert "gcv" not in found["left_out"]
+    (cv,) = (row for row in found["rows"] if row["criterion"] == "cv")
+    assert cv["cv_rank"] == 1
+
+
+def test_compare_what_is_asked_for(onefit, prices):
+    result = onefit("compare", prices, "--cv", 3, "--criterion", "cv,gcv")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["criterion", "cv", "gcv"]
+    refused = onefit("compare", prices, "--criterion", "cv,span")
+    assert refused.exit_code == 1
+    assert "span" in refused.stderr
+
+
+def test_bench_finds_no_difference(onefit):
+    result = onefit("bench", "--learner", "krr", "--cv", 2, "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    first, second = found["best"].values()
+    assert first["params"] == second["params"]
+    assert found["largest_difference"] < 1e-8
+    assert onefit("bench", "--learner", "lssvm").exit_code == 1
+
+
+COMMANDS = ("select", "compare", "predict", "inspect", "datasets", "bench", "reproduce")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_begins_with_examples(onefit, command):
+    text = onefit(command, "--help").stdout
+    assert 0 < text.index("Examples:") < text.index(f"onefit {command} ") < text.index("Options")
+
+
+def python(*words, **more):
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=300, check=False, **more)
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, onefit.cli.app; print([m for m in ('sklearn', 'numba', 'numpy', 'scipy') if m in sys.modules])"
+    assert python("-c", code).stdout.strip() == "[]"
+
+
+def test_results_on_stdout_and_the_rest_on_stderr(prices):
+    environment = {**os.environ, "FORCE_COLOR": "", "OMP_NUM_THREADS": "1"}
+    environment.pop("FORCE_COLOR")
+    done = python("-m", "onefit.cli", "select", str(prices), "--cv", "3", "--json", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["learner"] == "LSSVR"
+    assert "target: the last column 'price'" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr

@@ -1,0 +1,67 @@
+"""Ctrl-C and time budgets end a search in order, and a journal continues it."""
+
+import json
+
+import pytest
+
+from onefit.estimators.strategies import Zooming
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Ctrl-C after the first round of a search."""
+    propose = Zooming.propose
+
+    def interrupted(self, candidates, scores):
+        if candidates:
+            raise KeyboardInterrupt
+        return propose(self, candidates, scores)
+
+    monkeypatch.setattr(Zooming, "propose", interrupted)
+    return monkeypatch
+
+
+def test_ctrl_c_leaves_the_best_so_far(onefit, prices, ctrl_c, tmp_path):
+    options = ("select", prices, "--cv", 3, "--json", "--journal", "search.sqlite")
+    first = onefit(*options, "--save", "model.skops")
+    assert first.exit_code == 130
+    facts = json.loads(first.stdout)
+    assert facts["interrupted"]
+    assert facts["candidates"] == facts["finished"] > 10
+    assert onefit("predict", "model.skops", prices).exit_code == 0
+    (search,) = json.loads(onefit("inspect", "search.sqlite", "--json").stdout)
+    assert search["finished"] == facts["finished"]
+    ctrl_c.undo()
+    ctrl_c.chdir(tmp_path)
+    resumed = onefit(*options, "--resume")
+    assert resumed.exit_code == 0
+    fresh = onefit("select", prices, "--cv", 3, "--json")
+    same = ("params", "score", "candidates", "finished")
+    assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(fresh.stdout)[k] for k in same]
+
+
+def test_ctrl_c_before_anything_is_known(onefit, prices, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Zooming, "propose", interrupt)
+    result = onefit("select", prices)
+    assert result.exit_code == 130
+    assert result.stdout == ""
+
+
+def test_a_journal_is_not_continued_by_accident(onefit, prices):
+    options = ("select", prices, "--cv", 3, "--journal", "search.sqlite")
+    assert onefit(*options, "--budget", "1ms").exit_code == 0
+    result = onefit(*options)
+    assert result.exit_code == 1
+    assert "--resume" in result.stderr
+    resumed = onefit(*options, "--resume")
+    assert resumed.exit_code == 0
+    assert "earlier runs" in resumed.stdout
+
+
+def test_resume_needs_a_journal(onefit, prices):
+    result = onefit("select", prices, "--resume")
+    assert result.exit_code == 2
+    assert "--journal" in result.stderr

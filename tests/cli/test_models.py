@@ -1,0 +1,106 @@
+"""Saved models: predictions of new tables, and files that are not trusted."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.preprocessing import FunctionTransformer
+
+from onefit import LSSVC, datasets
+from onefit.cli.models import load, save
+
+
+@pytest.fixture
+def model(onefit, mixed):
+    """``model.skops``, trained on the mixed table."""
+    assert onefit("select", mixed, "--learner", "lssvm", "--cv", 3, "--save", "model.skops").exit_code == 0
+    return "model.skops"
+
+
+def test_columns_are_found_by_name(onefit, mixed, model, tmp_path):
+    text = [line.split(",") for line in mixed.read_text().splitlines()]
+    order = [2, 0, 1]  # without the target
+    (tmp_path / "new.csv").write_text("\n".join(",".join(cells[k] for k in order) for cells in text))
+    known = onefit("predict", model, mixed)
+    new = onefit("predict", model, "new.csv")
+    assert new.stdout == known.stdout
+    assert set(new.stdout.split()) == {"no", "yes"}
+    assert "accuracy on these rows" in known.stderr
+    assert "accuracy" not in new.stderr
+
+
+def test_predictions_in_a_file(onefit, mixed, model, tmp_path):
+    result = onefit("predict", model, mixed, "--out", "out.csv")
+    assert result.stdout == ""
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0] == "prediction"
+    assert lines[1:] == onefit("predict", model, mixed).stdout.split()
+
+
+def test_new_values_and_wrong_tables(onefit, model, tmp_path):
+    (tmp_path / "one.csv").write_text("age,dose,sex\n33,NA,x\n41,2.5,\n")
+    assert len(onefit("predict", model, "one.csv").stdout.split()) == 2
+    (tmp_path / "numbers.csv").write_text("age,dose,sex\n33,4,1\n41,2.5,2\n")
+    assert len(onefit("predict", model, "numbers.csv").stdout.split()) == 2
+    (tmp_path / "lacks.csv").write_text("age,sex\n33,f\n34,m\n")
+    (tmp_path / "text.csv").write_text("age,dose,sex\n33,high,f\n34,low,m\n")
+    for name, message in (("lacks.csv", "'dose'"), ("text.csv", "column 'dose' holds text"), ("no.csv", "not exist")):
+        result = onefit("predict", model, name)
+        assert result.exit_code == 1
+        assert message in result.stderr
+
+
+def test_libsvm_rows_may_leave_out_the_last_columns(onefit, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 3))
+    text = [f"{1 if x[0] > 0 else -1} " + " ".join(f"{k + 1}:{v:.3f}" for k, v in enumerate(x)) for x in rows]
+    (tmp_path / "train.svm").write_text("\n".join(text))
+    (tmp_path / "test.svm").write_text("1 1:2.0\n-1 1:-2.0 2:0.1\n")
+    assert onefit("select", "train.svm", "--learner", "lssvm", "--cv", 3, "--save", "m.skops").exit_code == 0
+    result = onefit("predict", "m.skops", "test.svm")
+    assert result.stdout.split() == ["1", "-1"]
+    assert "accuracy on these rows: 1" in result.stderr
+
+
+def test_a_model_shows_itself(onefit, model):
+    result = onefit("inspect", model)
+    assert result.exit_code == 0
+    assert "LSSVC with the rbf kernel" in result.stdout
+    assert "classification of no, yes" in result.stdout
+    assert "model.fit(X, y)" in result.stdout
+    assert json.loads(onefit("inspect", model, "--json").stdout)["features"] == ["age", "dose", "sex"]
+
+
+def test_types_that_can_run_code_are_refused(onefit, tmp_path):
+    path = tmp_path / "bad.skops"
+    save(path, FunctionTransformer(func=datasets.load), {"features": []})
+    result = onefit("predict", path, "iris")
+    assert result.exit_code == 1
+    assert "not trusted" in result.stderr
+    assert "onefit.datasets.loading.load" in result.stderr
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "linear", "sigmoid", "cosine"])
+def test_estimators_come_back(tmp_path, two_classes, kernel):
+    X, y = two_classes
+    fitted = LSSVC(kernel=kernel, alpha=0.1).fit(X, y)
+    save(tmp_path / "m.skops", fitted, {"features": []})
+    model, facts = load(tmp_path / "m.skops")
+    np.testing.assert_array_equal(model.decision_function(X), fitted.decision_function(X))
+    assert facts["features"] == []
+
+
+def test_files_that_are_no_models(onefit, tmp_path):
+    (tmp_path / "text.skops").write_text("no model")
+    (tmp_path / "plain.skops").write_bytes(skops.io.dumps(LSSVC()))
+    with zipfile.ZipFile(tmp_path / "hollow.skops", "w") as archive:
+        archive.writestr("onefit.json", '{"format": 1}')
+    with zipfile.ZipFile(tmp_path / "future.skops", "w") as archive:
+        archive.writestr("onefit.json", '{"format": 99}')
+    for name in ("text", "plain", "hollow", "future"):
+        result = onefit("predict", f"{name}.skops", "iris")
+        assert result.exit_code == 1
+        assert f"{name}.skops" in result.stderr
+    assert onefit("inspect", "text.skops").exit_code == 1

@@ -1,0 +1,71 @@
+"""What ``onefit reproduce`` refuses, and how it ends if everything fails."""
+
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from onefit.studies import runner
+from onefit.studies.journal import Finished
+
+STUDY = ("reproduce", "bif:1", "--datasets", "heart", "--splits", "1", "--out", "results")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bif:1", "--methods", "nonsense"], "no method is called nonsense: there are"),
+        (["bif:1", "--datasets", "nonsense"], "no data set nonsense"),
+        (["bif:1", "sm:1", "--datasets", "nonsense"], "no data set nonsense"),
+        (["bif:1", "--datasets", "heart", "nonsense"], "no data set nonsense"),
+        (["bif:1", "--splits", "100000"], "--splits 100000: bif:1 has"),
+        (["nothing:1"], "nothing:1"),
+    ],
+)
+def test_names_that_no_study_has(onefit, words, message):
+    result = onefit("reproduce", *words)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_file_is_no_folder(onefit, tmp_path):
+    (tmp_path / "results").write_text("")
+    result = onefit(*STUDY)
+    assert result.exit_code == 1
+    assert "cannot be made" in result.stderr
+
+
+def failing(protocol, journal, tasks, *, tell, **options):
+    for number, task in enumerate(tasks, start=1):
+        journal.add(protocol, *task, Finished([], "OSError: no data", 0.0))
+        tell(runner.Progress(number, len(tasks), task, "OSError: no data"))
+
+
+def test_failing_everywhere_is_an_error(onefit, monkeypatch):
+    monkeypatch.setattr(runner, "run", failing)
+    result = onefit(*STUDY)
+    assert result.exit_code == 1
+    assert "--retry-failed" in result.stderr
+
+
+def test_a_dead_worker_is_explained(onefit, monkeypatch):
+    def broken(*args, **options):
+        raise BrokenProcessPool("a process died")
+
+    monkeypatch.setattr(runner, "run", broken)
+    result = onefit(*STUDY)
+    assert result.exit_code == 1
+    assert "--resume" in result.stderr
+
+
+def test_methods_with_spaces_or_commas(onefit, monkeypatch):
+    shown = []
+
+    def collect(study, journal, datasets, methods):
+        shown.append((tuple(datasets), methods))
+        raise ValueError("seen")
+
+    monkeypatch.setattr("onefit.studies.collect.collect", collect)
+    monkeypatch.setattr(runner, "run", failing)
+    onefit("reproduce", "bif:1", "--datasets", "heart", "sonar", "--methods", "5-CV", "5-BIF", "--splits", "0")
+    onefit("reproduce", "bif:1", "--datasets", "heart,sonar", "--methods", "5-CV,5-BIF", "--splits", "0")
+    assert shown == [(("heart", "sonar"), ["5-CV", "5-BIF"])] * 2
