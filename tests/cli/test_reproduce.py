@@ -15,7 +15,7 @@ STUDY = ("reproduce", "bif:1", "--datasets", "heart", "--splits", "1", "--out", 
     [
         (["bif:1", "--methods", "nonsense"], "no method is called nonsense: there are"),
         (["bif:1", "--datasets", "nonsense"], "no data set nonsense"),
-        (["bif:1", "sm:1", "--datasets", "nonsense"], "no data set nonsense"),
+        (["bif:1", "sm:2", "--datasets", "nonsense"], "no data set nonsense"),
         (["bif:1", "--datasets", "heart", "nonsense"], "no data set nonsense"),
         (["bif:1", "--splits", "100000"], "--splits 100000: bif:1 has"),
         (["nothing:1"], "nothing:1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,25 +20,50 @@ ENOUGH = 1.5
 
 @dataclass(frozen=True)
 class Savings:
-    """``trainings`` were not needed; one of them takes ``each`` seconds, the mean of ``timed`` drawn at random.
+    """``trainings`` were not needed for a search of ``searched`` seconds.
 
-    ``resumed`` says that a journal knew some candidates already, whose time is not in ``searched``.
+    One of them takes ``each`` seconds, the mean of ``timed`` drawn at random, NaN if none was. ``resumed`` says that a
+    journal knew some candidates already, whose time is not counted.
     """
 
     trainings: int
-    each: float
-    timed: int
     searched: float
     resumed: bool = False
+    each: float = float("nan")
+    timed: int = 0
 
     @property
     def estimate(self) -> float:
         """Seconds that the trainings would have taken one after the other."""
         return self.trainings * self.each
 
+    def timed_on(
+        self, estimator: Any, candidates: list[dict[str, Any]], data: Data, splitter: Any, scoring: str | None
+    ) -> Savings:
+        """The same, after some candidates were trained and scored on a fold each with the clock running.
+
+        Training times differ by orders of magnitude over a grid: the chosen candidate's would not do for all.
+        """
+        from sklearn.base import clone
+        from sklearn.metrics import check_scoring
+
+        score = check_scoring(estimator, scoring)
+        order = np.random.default_rng(0).permutation(len(candidates))
+        spent: list[float] = []
+        for number, (train, test) in zip(order[:TIMED], splitter.split(data.X, data.y, data.groups)):
+            model = clone(estimator).set_params(**candidates[number])
+            start = time.perf_counter()
+            score(model.fit(data.X[train], data.y[train]), data.X[test], data.y[test])
+            spent.append(time.perf_counter() - start)
+            if sum(spent) > ENOUGH:
+                break
+        return replace(self, each=float(np.mean(spent)), timed=len(spent))
+
     def __str__(self) -> str:
         from ..report.text import seconds
 
+        if not self.timed:
+            return f"{seconds(self.searched)} in place of {self.trainings:,} trainings, which were not timed"
         ratio = self.estimate / self.searched
         times = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
         gain = f"about {times} times faster" if ratio > 1.05 else "no time saved at this size"
@@ -48,34 +73,3 @@ class Savings:
             f"trainings, drawn at random, took {seconds(self.each)} on average"
             f"{'; the time of earlier runs is not counted' if self.resumed else ''})"
         )
-
-
-def estimate_savings(
-    estimator: Any,
-    candidates: list[dict[str, Any]],
-    data: Data,
-    splitter: Any,
-    *,
-    trainings: int,
-    searched: float,
-    resumed: bool,
-    scoring: str | None,
-) -> Savings:
-    """Train and score some candidates on a fold each, with the clock running.
-
-    Training times differ by orders of magnitude over a grid: the chosen candidate's would not do for all.
-    """
-    from sklearn.base import clone
-    from sklearn.metrics import check_scoring
-
-    score = check_scoring(estimator, scoring)
-    order = np.random.default_rng(0).permutation(len(candidates))
-    spent: list[float] = []
-    for number, (train, test) in zip(order[:TIMED], splitter.split(data.X, data.y, data.groups)):
-        model = clone(estimator).set_params(**candidates[number])
-        start = time.perf_counter()
-        score(model.fit(data.X[train], data.y[train]), data.X[test], data.y[test])
-        spent.append(time.perf_counter() - start)
-        if sum(spent) > ENOUGH:
-            break
-    return Savings(trainings, float(np.mean(spent)), len(spent), searched, resumed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .savings import Savings, estimate_savings
+from .savings import Savings
 
 if TYPE_CHECKING:
     from .data import Data
@@ -36,7 +36,7 @@ class Selection:
     """The chosen model, fitted on all rows.
 
     ``score`` and ``error``, its standard error, are those of cross-validation with every transformer refitted on every
-    fold; ``exactness`` and ``bound`` say how well they are known. ``value`` is that of the criterion that selected,
+    fold (unless ``interrupted``); ``exactness`` and ``bound`` say how well they are known. ``value`` is that of the criterion that selected,
     None if that is cross-validation. ``finished`` of ``candidates`` were evaluated.
     """
 
@@ -89,7 +89,8 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
     """The best candidate that was found, fitted on all rows, and its score.
 
     The score is computed anew, with transformers refitted on every fold: what GridSearchCV would say of this candidate.
-    A criterion that judges kernels alone leaves the penalty open: that is then chosen by cross-validation.
+    A criterion that judges kernels alone leaves the penalty open: that is then chosen by cross-validation. After Ctrl-C
+    nobody wants to wait: the score is the search's own, and nothing is timed.
     """
     from sklearn.base import clone
 
@@ -101,29 +102,30 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
     search = found.search
     scores = read_scores(search)
     params, value = scores.params[scores.best], float(scores.values[scores.best])
-    if needs_no_machine(resolve(request.criterion)):
+    if needs_no_machine(resolve(request.criterion)) and not found.interrupted:
         search = _choose_penalty(request, scores.params, params, data)
         params = search.best_params_
     model = getattr(search, "best_estimator_", None)
     if model is None:
         model = clone(request.estimator).set_params(**params).fit(data.X, data.y)
-    exact = _search(request, {name: [value] for name, value in params.items()}, "cv", "per_fold")
-    told = read_scores(exact.set_params(refit=False).fit(data.X, data.y, **_groups(data)))
+    told, row = scores, scores.best
+    if not found.interrupted:
+        exact = _search(request, {name: [value] for name, value in params.items()}, "cv", "per_fold")
+        told, row = read_scores(exact.set_params(refit=False).fit(data.X, data.y, **_groups(data))), 0
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     trained = int((scores.exactness == Exactness.RETRAINED).sum())
-    savings = estimate_savings(
-        request.estimator, scores.params, data, request.splitter, trainings=(reached - trained) * search.n_splits_,
-        searched=found.seconds, resumed=found.resumed, scoring=request.scoring,
-    )  # fmt: skip
+    savings = Savings((reached - trained) * search.n_splits_, found.seconds, found.resumed)
+    if not found.interrupted:
+        savings = savings.timed_on(request.estimator, scores.params, data, request.splitter, request.scoring)
     return Selection(
         search=search,
         model=model,
         params=params,
         metric=told.name,
-        score=float(told.values[0]),
-        error=float(told.errors[0]),
-        exactness=str(told.exactness[0]),
-        bound=float(told.bounds[0]),
+        score=float(told.values[row]),
+        error=float(told.errors[row]),
+        exactness=str(told.exactness[row]),
+        bound=float(told.bounds[row]),
         value=None if request.criterion == "cv" else value,
         candidates=len(scores),
         finished=reached,

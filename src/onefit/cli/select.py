@@ -187,7 +187,8 @@ def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> 
         "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
         "score": f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)",
         "known": _how_known(selection),
-        "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}{_how_chosen(selection, request)}",
+        "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}"
+        + _how_chosen(selection, request),
         "cost": str(savings).replace("\n", "\n" + 12 * " "),
     }
     if selection.interrupted:
@@ -203,7 +204,7 @@ def _how_chosen(selection: Selection, request: Request) -> str:
 
     margin = "\n" + 12 * " "
     text = ""
-    if needs_no_machine(resolve(request.criterion)):
+    if needs_no_machine(resolve(request.criterion)) and not selection.interrupted:
         text += f"{margin}({request.criterion} judges kernels; the penalty was chosen by cross-validation)"
     if hasattr(selection.model, "steps"):
         text += f"{margin}(while choosing, columns were transformed once for all folds, without the target)"
@@ -219,4 +220,6 @@ def _how_known(selection: Selection) -> str:
         return f"exactly: what GridSearchCV computes for this candidate{bound}"
     if selection.exactness == "retrained":
         return "by training on every fold, as GridSearchCV does"
+    if selection.interrupted:
+        return "approximately: as the search knew it, with columns transformed once for all folds"
     return f"{selection.exactness}, with an error of at most {number(selection.bound, 2)}"
