@@ -37,7 +37,8 @@ class Selection:
 
     ``score`` and ``error``, its standard error, are those of cross-validation with every transformer refitted on every
     fold, unless the search was ``interrupted``; ``exactness`` and ``bound`` say how well they are known. ``value`` is
-    that of the criterion that selected, None if that is cross-validation. ``finished`` of ``candidates`` were evaluated.
+    that of the criterion that selected, None if that is cross-validation. ``finished`` of ``candidates`` were
+    evaluated.
     """
 
     search: Any

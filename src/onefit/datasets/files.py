@@ -27,7 +27,7 @@ def existing_file(path: str | Path) -> Path:
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if path.stat().st_size == 0:
-        raise fault(path, "the file is empty.")
+        raise fault(path, "the file is empty; rows of data are needed.")
     return path
 
 
@@ -79,4 +79,4 @@ def refuse_binary(path: Path, contents: bytes) -> None:
     position = contents.find(b"\0")
     if position >= 0:
         line = contents.count(b"\n", 0, position) + 1
-        raise fault(path, "holds binary data, not text.", line)
+        raise fault(path, "holds binary data, not text; CSV, TSV, LIBSVM, ARFF and Parquet files can be read.", line)
