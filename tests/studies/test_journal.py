@@ -44,6 +44,14 @@ def test_cells_come_back_as_they_were(tmp_path):
     assert not journal.is_done(PROTOCOL, "heart", 4)
 
 
+def test_reading_changes_no_byte(tmp_path):
+    journal = Journal(tmp_path / "cells.sqlite")
+    journal.add(PROTOCOL, "heart", 0, RESULT)
+    before = journal.path.read_bytes()
+    assert len(Journal(journal.path).read(PROTOCOL)) == 1
+    assert journal.path.read_bytes() == before
+
+
 def test_the_first_result_stays(tmp_path):
     journal = Journal(tmp_path / "cells.sqlite")
     journal.add(PROTOCOL, "heart", 0, FAILURE)

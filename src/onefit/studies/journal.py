@@ -46,9 +46,12 @@ class Journal:
             raise ValueError(f"The folder {path.parent} cannot be made: {error}. Give another one.") from error
         try:
             with self._connection() as connection:
+                connection.execute("BEGIN IMMEDIATE")  # of two processes only one makes the table
                 (application,) = connection.execute("PRAGMA application_id").fetchone()
                 tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-                if application != APPLICATION and tables:
+                if application == APPLICATION:  # reading must not change a byte of the file
+                    return
+                if tables:
                     raise ValueError(f"{path} is not a journal of onefit's studies: give another folder.")
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 connection.execute(_TABLE)
