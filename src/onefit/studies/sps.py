@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..criteria import CKTA, CV, FSM, KTA, SPS
 from .spec import Claim, Method, OpenQuestion, Protocol, Study
 
@@ -42,4 +44,15 @@ CLAIMS = (
 STUDIES = (
     Study("sps:1", PAPER, "Table 1: test accuracies (%)", PROTOCOL, "%", "sps-1.csv", CLAIMS),
     Study("sps:fig1", PAPER, "Figure 1: the highest accuracy (%) over λ", PROTOCOL, "%", "sps-1.csv"),
+)
+
+OF_A_SUM = OpenQuestion("penalty", "alpha = λ", "hypothesis: λ penalises the sum of the losses, not their mean")
+VARIANTS = (
+    replace(
+        STUDIES[0],
+        key="sps:1+sum",
+        title=f"{STUDIES[0].title}; ridge λ",
+        protocol=replace(PROTOCOL, name="sps-sum", power_of_rows=0, splits=10, questions=(OF_A_SUM, *QUESTIONS[1:])),
+        printed_splits=PROTOCOL.splits,
+    ),
 )
