@@ -82,15 +82,17 @@ def assemble(
     if not features:
         raise fault(path, "has one column only. Columns are told apart by commas, semicolons or tabs.")
     remarks = list(remarks)
-    y, classes = None, None
+    y, classes, name = None, None, None
     if position is not None:
         chosen = columns[position]
+        name = chosen.name
         which = "the last column" if target is None else "column"
         remarks.append(f"target: {which} {chosen.name!r}")
         if chosen.missing.any():
             row = int(np.argmax(chosen.missing))
             message = (
-                f"{which} {chosen.name!r} is the target but row {row + 1} has no value; leave it out or name another."
+                f"{which} {chosen.name!r} is the target but row {row + 1} has no value; "
+                "leave out rows without one, or name another target."
             )
             raise fault(path, message, None if lines is None else lines[row])
         y = chosen.values.astype(str) if chosen.nominal else chosen.values
@@ -102,7 +104,7 @@ def assemble(
     X = np.empty((len(features[0].values), len(features)), dtype=object if categorical else float)
     for index, column in enumerate(features):
         X[:, index] = column.values
-    return Table(X, y, tuple(column.name for column in features), classes, tuple(remarks), categorical)
+    return Table(X, y, tuple(column.name for column in features), classes, tuple(remarks), categorical, name)
 
 
 def _position(path: Path, names: list[str], target: Target) -> int | None:

@@ -26,6 +26,8 @@ def existing_file(path: str | Path) -> Path:
         raise IsADirectoryError(f"{path} is a directory; a file is needed.")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
+    if not path.is_file():
+        raise fault(path, "is a pipe or a device; save the data into a file, which is read more than once.")
     if path.stat().st_size == 0:
         raise fault(path, "the file is empty; rows of data are needed.")
     return path

@@ -26,6 +26,8 @@ class Table:
         What a reader of the data should know, one sentence each.
     categorical : tuple of int
         The columns of X that hold text.
+    target_name : str or None
+        The name of the target's column; None where it has none, as in LIBSVM text.
 
     Examples
     --------
@@ -41,3 +43,4 @@ class Table:
     target_names: tuple[str, ...] | None = None
     remarks: tuple[str, ...] = ()
     categorical: tuple[int, ...] = ()
+    target_name: str | None = None

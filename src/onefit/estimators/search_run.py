@@ -58,8 +58,15 @@ class SearchRun:
 
     def resume(self, journal: Journal | None):
         """Go on from what the journal knows of this very search, and enter there what will be finished."""
-        if journal is not None:
-            self.record = journal.record(fingerprint(self._ingredients()), self._facts())
+        if journal is None:
+            return
+        mark = fingerprint(self._ingredients())
+        self.record = journal.record(mark, self._facts())
+        finished = {search["fingerprint"]: search["finished"] for search in journal.searches()}
+        if finished[mark]:
+            self._say(f"the journal knows {finished[mark]} candidates of this search", verbosity=1)
+        elif len(finished) > 1:
+            self._say("the journal knows other searches only: data, folds or options were different", verbosity=1)
 
     def _ingredients(self):
         """Everything that the rows depend on."""

@@ -21,10 +21,9 @@ def study_of(key: str) -> Study:
     """A study by its key, such as "bif:1"; a ValueError with the nearest keys if there is none."""
     known = {**STUDIES, **VARIANTS}
     if key not in known:
-        near = difflib.get_close_matches(key, known, n=3, cutoff=0.3) or list(known)
-        raise ValueError(
-            f"There is no study {key!r}; did you mean {', '.join(near)}? `onefit reproduce --list` has all."
-        )
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.3)
+        hint = f"; did you mean {', '.join(near)}?" if near else "."
+        raise ValueError(f"There is no study {key!r}{hint} `onefit reproduce --list` has all.")
     return known[key]
 
 
