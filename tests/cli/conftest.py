@@ -19,6 +19,7 @@ def onefit(tmp_path, monkeypatch):
         result = CliRunner().invoke(app, [str(word) for word in words])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception  # a traceback: no user should ever see one
+        assert "should not happen" not in result.stderr  # which stands for a traceback
         return result
 
     return call

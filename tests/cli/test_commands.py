@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import types
 
 import pytest
+
+from onefit.cli import main
 
 
 def test_datasets(onefit):
@@ -69,6 +72,24 @@ def python(*words, **more):
 def test_help_imports_nothing_heavy():
     code = "import sys, onefit.cli.app; print([m for m in ('sklearn', 'numba', 'numpy', 'scipy') if m in sys.modules])"
     assert python("-c", code).stdout.strip() == "[]"
+
+
+def test_compare_in_a_process_of_its_own(prices):
+    done = python("-m", "onefit", "compare", str(prices), "--cv", "3", "--kernel", "linear", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "gcv" in {row["criterion"] for row in json.loads(done.stdout)["rows"]}
+
+
+def test_ctrl_c_while_commands_are_imported(monkeypatch, capsys):
+    class Early(types.ModuleType):
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "onefit.cli.app", Early("onefit.cli.app"))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "onefit: interrupted\n"
 
 
 def test_results_on_stdout_and_the_rest_on_stderr(prices):

@@ -37,6 +37,9 @@ def test_ctrl_c_leaves_the_best_so_far(onefit, prices, ctrl_c, tmp_path):
     ctrl_c.chdir(tmp_path)
     resumed = onefit(*options, "--resume")
     assert resumed.exit_code == 0
+    assert f"the journal knows {facts['finished']} candidates of this search" in resumed.stderr
+    other = onefit("select", prices, "--cv", 4, "--budget", "1ms", "--journal", "search.sqlite", "--resume")
+    assert "the journal knows other searches only" in other.stderr
     fresh = onefit("select", prices, "--cv", 3, "--json")
     same = ("params", "score", "candidates", "finished")
     assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(fresh.stdout)[k] for k in same]

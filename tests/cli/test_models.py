@@ -52,6 +52,62 @@ def test_new_values_and_wrong_tables(onefit, model, tmp_path):
         assert message in result.stderr
 
 
+def test_a_target_that_is_not_known_is_not_scored(onefit, mixed, prices, tmp_path):
+    whole = "x,y\n" + "".join(f"{row},{row % 2}\n" for row in range(20))
+    (tmp_path / "whole.csv").write_text(whole)
+    half = {"mixed.csv": "yes", "prices.csv": None, "whole.csv": "1"}
+    for name, other in half.items():
+        assert onefit("select", name, "--cv", 2, "--kernel", "linear", "--save", "m.skops").exit_code == 0
+        assert "score" in json.loads(onefit("predict", "m.skops", name, "--json").stdout)
+        head, first, *rest = (tmp_path / name).read_text().splitlines()
+        for value in ("", *([] if other != "1" else ["0.5"])):
+            (tmp_path / "new.csv").write_text("\n".join([head, f"{first.rsplit(',', 1)[0]},{value}", *rest]))
+            result = onefit("predict", "m.skops", "new.csv", "--json")
+            assert "score" not in json.loads(result.stdout)
+            assert "no score" in result.stderr
+    (tmp_path / "one.csv").write_text("\n".join(prices.read_text().splitlines()[:2]))
+    onefit("select", prices, "--cv", 2, "--kernel", "linear", "--save", "m.skops")
+    assert "score" not in json.loads(onefit("predict", "m.skops", "one.csv", "--json").stdout)  # R² of one row
+
+
+def test_the_target_may_have_quotes_in_its_name(onefit, tmp_path):
+    rows = "".join(f"{row},{'no' if row < 10 else 'yes'}\n" for row in range(20))
+    (tmp_path / "quotes.csv").write_text(f"x,'y'\n{rows}")
+    onefit("select", "quotes.csv", "--cv", 2, "--kernel", "linear", "--save", "m.skops")
+    assert json.loads(onefit("inspect", "m.skops", "--json").stdout)["target"] == "'y'"
+    assert "accuracy on these rows" in onefit("predict", "m.skops", "quotes.csv").stderr
+
+
+def test_missing_and_infinite_numbers(onefit, prices, tmp_path):
+    onefit("select", prices, "--cv", 2, "--kernel", "linear", "--save", "m.skops")
+    for cell, message in (("", "column 'x2' has no value in row 2"), ("inf", "column 'x2' has inf in row 2")):
+        (tmp_path / "new.csv").write_text(f"x1,x2\n1,2\n3,{cell}\n")
+        result = onefit("predict", "m.skops", "new.csv")
+        assert result.exit_code == 1
+        assert message in result.stderr
+
+
+def test_columns_without_any_value(onefit, prices, tmp_path):
+    head, *rows = prices.read_text().splitlines()
+    (tmp_path / "empty.csv").write_text("\n".join([f"none,{head}", *(f",{row}" for row in rows)]))
+    assert onefit("select", "empty.csv", "--cv", 2, "--kernel", "linear", "--save", "m.skops").exit_code == 0
+    new = onefit("predict", "m.skops", "empty.csv")
+    assert "Warning" not in new.stderr
+    onefit("select", prices, "--cv", 2, "--kernel", "linear", "--save", "m.skops")
+    without = onefit("predict", "m.skops", prices)
+    np.testing.assert_allclose(list(map(float, new.stdout.split())), list(map(float, without.stdout.split())))
+
+
+@pytest.mark.parametrize("words", [("model.skops", "mixed.csv", "--out", "mixed.csv"),
+                                   ("model.skops", "mixed.csv", "--out", "./model.skops")])  # fmt: skip
+def test_predictions_never_replace_what_they_are_made_from(onefit, mixed, model, words):
+    before = [mixed.read_bytes(), mixed.with_name(model).read_bytes()]
+    result = onefit("predict", *words)
+    assert result.exit_code == 1
+    assert "give another file" in result.stderr
+    assert [mixed.read_bytes(), mixed.with_name(model).read_bytes()] == before
+
+
 def test_libsvm_rows_may_leave_out_the_last_columns(onefit, tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, 3))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .data import table_of
+from .data import refuse_large, table_of
+from .screen import note
 
 
 def rows_for(facts: dict[str, Any], data: str) -> tuple[Any, Any]:
@@ -47,7 +48,22 @@ def _chosen(data: str, table: Any, facts: dict[str, Any]) -> Any:
             raise ValueError(f"{data}: column {name!r} holds text, such as {example!r}; the model needs numbers.")
         else:
             X[:, k] = column
+    refuse_large(data, X, tuple(facts["features"]), tuple(texts))
+    if "SimpleImputer" not in facts["code"]:
+        _refuse_missing(data, X, facts)
     return X
+
+
+def _refuse_missing(data: str, X: Any, facts: dict[str, Any]) -> None:
+    """An error for a missing number: where none was missing in training there is nothing to replace it by."""
+    for k in (k for k in range(X.shape[1]) if k not in facts["categorical"]):
+        missing = np.isnan(X[:, k].astype(float))
+        if missing.any():
+            name, row = facts["features"][k], int(missing.argmax()) + 1
+            raise ValueError(
+                f"{data}: column {name!r} has no value in row {row}, and the model has not learned to replace it, "
+                "since none was missing in training: fill it in, or leave the row out."
+            )
 
 
 def _as_text(value: Any) -> str | None:
@@ -58,16 +74,21 @@ def _as_text(value: Any) -> str | None:
 
 
 def _labels(facts: dict[str, Any], y: Any) -> Any:
-    """The target in the type of the model's classes; None where that is not possible, and nothing can be scored."""
-    if y is None:
-        return None
+    """The target in the type of the model's classes; None, and a note, where that is not possible in every row."""
     try:
-        if facts["task"] == "regression":
-            y = np.asarray(y, dtype=float)
-            return None if np.isnan(y).any() else y
-        labels = facts["classes"]
-        if isinstance(labels[0], str):
-            return np.array([_as_text(value) or "" for value in y])
-        return np.asarray(y, dtype=float).astype(int)
+        known = _converted(facts, y)
     except (TypeError, ValueError):
-        return None
+        known = None
+    if known is None:
+        note("no score: the target is missing in some rows, or is not what the model was trained on")
+    return known
+
+
+def _converted(facts: dict[str, Any], y: Any) -> Any:
+    if facts["task"] == "classification" and isinstance(facts["classes"][0], str):
+        texts = [_as_text(value) for value in y]
+        return None if None in texts else np.array(texts)
+    numbers = np.asarray(y, dtype=float)
+    if facts["task"] == "regression":
+        return None if np.isnan(numbers).any() else numbers
+    return numbers.astype(int) if (numbers == np.round(numbers)).all() else None

@@ -24,7 +24,7 @@ from .options import (
     Task,
     TaskOption,
 )
-from .screen import columns, echo_json, explained, note
+from .screen import columns, counted, echo_json, explained, note
 
 if TYPE_CHECKING:
     from .data import Data
@@ -59,19 +59,21 @@ def compare(
         from .data import read_data
         from .folds import splitter_of
         from .pipeline import build
-        from .searching import check_scoring_name
+        from .validation import check_scoring_name, check_scoring_suits, kernel_names
 
         check_scoring_name(scoring)
+        kernels = kernel_names(kernel, scale)
         rows = read_data(data, target=target, task=task, groups=groups)
         estimator, transformations = build(rows, learner, scale)
         splitter, fewer = splitter_of(rows, cv)
-        note(f"{rows.name}: {len(rows.y):,} rows, {rows.X.shape[1]:,} columns")
+        check_scoring_suits(scoring, estimator, rows)
+        note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
         for remark in (*rows.remarks, *transformations, *fewer):
             note(f"  {remark}")
         names, left_out = _criteria(criteria, estimator, rows)
         for name, reason in left_out.items():
             note(f"  left out: {name} ({reason})")
-        result = _compare(estimator, rows, names, kernel, splitter, scoring, jobs)
+        result = _compare(estimator, rows, names, kernels, splitter, scoring, jobs)
         _show(result, left_out, as_json)
 
 
@@ -82,7 +84,10 @@ def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str],
     from ..criteria.base import Situation
 
     if asked is not None:
-        return [resolve(name.strip()).name for name in asked.split(",") if name.strip()], {}
+        names = dict.fromkeys(resolve(name.strip()).name for name in asked.split(",") if name.strip())
+        if not names:
+            raise ValueError("--criterion names nothing: give names such as cv,gcv, or leave it out for all.")
+        return list(names), {}
     learner = read_machine(getattr(estimator, "steps", [(None, estimator)])[-1][1]).learner
     situation = Situation(learner.name, learner.bias, None if rows.classes is None else len(rows.classes))
     left_out: dict[str, str] = {}
@@ -95,13 +100,18 @@ def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str],
 
 
 def _compare(
-    estimator: Any, rows: Data, names: list[str], kernel: str | None, splitter: Any, scoring: str | None, jobs: int
+    estimator: Any,
+    rows: Data,
+    names: list[str],
+    kernels: list[str] | None,
+    splitter: Any,
+    scoring: str | None,
+    jobs: int,
 ) -> Any:
     from .. import compare as compare_criteria
     from .. import default_grid
     from .narration import narrated
 
-    kernels = None if kernel is None else [name.strip() for name in kernel.split(",") if name.strip()]
     with narrated("comparing"):
         grid = default_grid(estimator, rows.X, rows.y, kernels=kernels)
         return compare_criteria(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .screen import counted
+
 if TYPE_CHECKING:
     from ..datasets import DataSet, Table
 
@@ -22,6 +24,9 @@ FEW_REMARKS = 5
 
 MANY_TEXTS = 50
 """Different values of a text column from which it may be an identifier."""
+
+LARGEST = 1e150
+"""The square of a larger number is beyond what doubles can hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +60,7 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
     """The rows of a file, or of a registered set where there is no such file. What cannot be learned is refused."""
     table, registered = table_of(data, target)
     if table.y is None or len(table.y) < 2:
-        raise ValueError(f"{data} has {len(table.X)} row: a model needs several to learn from.")
+        raise ValueError(f"{data} has {counted(len(table.X), 'row')}: a model needs several to learn from.")
     values = np.unique(table.y)
     if len(values) == 1:
         raise ValueError(
@@ -69,6 +74,11 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
     categorical = tuple(new for new, old in enumerate(keep) if old in table.categorical)
     if not keep:
         raise ValueError(f"{data} has no column besides the target and --groups {groups}.")
+    refuse_large(data, table.X, table.feature_names, table.categorical)
+    if found == "regression":
+        refuse_large(data, y[:, None], (table.target_name or "the target",))
+    if not any(_varies(table, k) for k in keep):
+        raise ValueError(f"{data}: no column besides the target has different values: there is nothing to learn from.")
     remarks = [*_shortened(table.remarks), reason, *_remarks_on_texts(table, keep)]
     return Data(
         name=registered or data,
@@ -79,7 +89,7 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
         task=found,
         registered=registered,
         asked_target=target,
-        target_name=target if target is not None else _last_column(table),
+        target_name=table.target_name,
         groups=labels,
         groups_column=position,
         remarks=tuple(remark for remark in remarks if remark),
@@ -90,6 +100,8 @@ def table_of(data: str, target: str | bool | None) -> tuple[Table, str]:
     """The table, and the name of the registered set that it is ("" for a file)."""
     from .. import datasets
 
+    if data == "-":
+        raise ValueError("data cannot be piped in: save them into a file and give its name.")
     if Path(data).exists() or Path(data).suffix in (".csv", ".tsv", ".parquet", ".arff", ".libsvm") or "/" in data:
         return datasets.read(data, target=target), ""
     try:
@@ -112,10 +124,25 @@ def registered_set(name: str) -> DataSet:
         raise ValueError(f"{str(unknown).partition(' onefit.datasets')[0]} `onefit datasets` lists all.") from None
 
 
-def _last_column(table: Table) -> str | None:
-    """What the readers' remark calls the target; None for LIBSVM text, whose label has no name."""
-    start = "target: the last column "
-    return next((r[len(start) :].strip("'\"") for r in table.remarks if r.startswith(start)), None)
+def refuse_large(data: str, X: Any, names: tuple[str, ...], categorical: tuple[int, ...] = ()) -> None:
+    """An error for infinite numbers, and for those whose squares are."""
+    for k in (k for k in range(X.shape[1]) if k not in categorical):
+        column = X[:, k].astype(float)
+        large = np.abs(column) > LARGEST  # False for NaN
+        if large.any():
+            row = int(large.argmax())
+            raise ValueError(
+                f"{data}: column {names[k]!r} has {column[row]:g} in row {row + 1}, which is too large to compute "
+                "with; leave the field empty if the value is missing, or use another unit."
+            )
+
+
+def _varies(table: Table, k: int) -> bool:
+    """Whether column k tells rows apart. A missing text is a value of its own, a missing number is imputed."""
+    if k in table.categorical:
+        return len(set(table.X[:, k].tolist())) > 1
+    column = table.X[:, k].astype(float)
+    return len(np.unique(column[~np.isnan(column)])) > 1
 
 
 def _task(table: Table, registered: str) -> tuple[str, str]:
@@ -159,14 +186,15 @@ def _numbers(data: str, y: Any) -> Any:
 def _groups(data: str, table: Table, groups: str) -> tuple[int, Any]:
     """Which column keeps rows together, and its values as labels."""
     if groups not in table.feature_names:
-        what = "is the target" if groups == _last_column(table) else "is no column"
+        what = "is the target" if groups == table.target_name else "is no column"
         shown = ", ".join(map(repr, table.feature_names[:30]))
         raise ValueError(f"--groups {groups} {what} of {data}; other columns: {shown}.")
     position = table.feature_names.index(groups)
     values = table.X[:, position].astype(str)
     missing = np.isin(values, ("nan", "None"))
     if missing.any():
-        raise ValueError(f"--groups {groups}: row {int(missing.argmax()) + 1} has no value.")
+        first = int(missing.argmax()) + 1
+        raise ValueError(f"--groups {groups}: row {first} has no value; give it a group of its own, or leave it out.")
     return position, np.unique(values, return_inverse=True)[1]
 
 

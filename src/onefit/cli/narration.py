@@ -7,7 +7,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .screen import note
+from .screen import in_short, note
+
+LONGEST = 300
+"""Characters of a warning that are shown: scikit-learn's may list the scores of all candidates."""
 
 
 @contextmanager
@@ -31,6 +34,13 @@ def narrated(title: str) -> Iterator[None]:
 
 
 @contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Warnings as lines without the place in the code that they come from."""
+    with _listening(note, lambda text: None):
+        yield
+
+
+@contextmanager
 def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> Iterator[None]:
     """``say`` is told every round and every warning, once each; ``whisper`` every kernel."""
     logger = logging.getLogger("onefit")
@@ -46,7 +56,8 @@ def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> It
             (once if record.levelno >= logging.INFO else whisper)(record.getMessage())
 
     def warn(message: Warning | str, *rest: object, **more: object) -> None:
-        once(f"warning: {' '.join(str(message).split())}")
+        text = in_short(f"warning: {message}")
+        once(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
 
     listener, level = Listener(), logger.level
     logger.addHandler(listener)

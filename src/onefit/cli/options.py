@@ -38,6 +38,12 @@ class Scale(StrEnum):
     none = "none"
 
 
+def _refuse_no_jobs(jobs: int) -> int:
+    if jobs == 0 or jobs < -1:
+        raise typer.BadParameter("give the number of threads, or -1 for one for each core")
+    return jobs
+
+
 DataArgument = Annotated[
     str, typer.Argument(help="A CSV, TSV, Parquet, LIBSVM or ARFF file, or the name of a registered data set.")
 ]
@@ -63,5 +69,5 @@ GroupsOption = Annotated[
     str | None, typer.Option("--groups", help="A column whose equal values stay in one fold; not used as an input.")
 ]
 ScaleOption = Annotated[Scale, typer.Option("--scale", help="How columns of numbers are scaled.")]
-JobsOption = Annotated[int, typer.Option("--jobs", help="Threads; -1 is one for each core.")]
+JobsOption = Annotated[int, typer.Option("--jobs", callback=_refuse_no_jobs, help="Threads; -1 is one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

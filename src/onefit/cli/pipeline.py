@@ -68,9 +68,11 @@ def _number_steps(data: Data, numbers: list[int], scale: str) -> tuple[list, lis
     remarks = []
     holes = [k for k in numbers if np.isnan(data.X[:, k].astype(float)).any()]
     if holes:
-        steps.append(SimpleImputer(strategy="median"))
+        empty = [k for k in holes if np.isnan(data.X[:, k].astype(float)).all()]
+        steps.append(SimpleImputer(strategy="median", keep_empty_features=bool(empty)))
         names = ", ".join(repr(data.feature_names[k]) for k in holes[:10]) + (", …" if len(holes) > 10 else "")
-        remarks.append(f"missing numbers are replaced by their column's median: {names}")
+        rest = ", which is 0 for a column without any value" if empty else ""
+        remarks.append(f"missing numbers are replaced by their column's median{rest}: {names}")
     if numbers and scale != "none":
         steps.append(StandardScaler() if scale == "standard" else MinMaxScaler())
         to = "mean 0 and variance 1" if scale == "standard" else "the range from 0 to 1"

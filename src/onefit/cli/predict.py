@@ -9,7 +9,7 @@ import typer
 
 from .app import app
 from .options import JsonOption
-from .screen import check_writable, echo_json, explained, note
+from .screen import check_distinct, check_writable, counted, echo_json, explained, note
 
 
 @app.command()
@@ -28,11 +28,12 @@ def predict(
         onefit predict model.skops new_patients.csv --out predictions.csv
     """
     with explained():
+        check_distinct({"MODEL": model, "DATA": data, "--out": out})
         check_writable(out, "--out")
         values, score = _predict(model, data)
         if out is not None:
             _write_csv(out, values)
-            note(f"wrote {len(values):,} predictions to {out}")
+            note(f"wrote {counted(len(values), 'prediction')} to {out}")
         if as_json:
             echo_json({"model": str(model), "data": data, "predictions": values, **score})
         elif out is None:
@@ -44,12 +45,14 @@ def _predict(path: Path, data: str) -> tuple[list, dict[str, Any]]:
     from ..report.text import number
     from .alignment import rows_for
     from .models import load
+    from .narration import warnings_as_notes
 
     model, facts = load(path)
     X, y = rows_for(facts, data)
-    values = model.predict(X).tolist()
-    note(f"{data}: {len(values):,} rows, predicted by {facts['learner']} that was trained on {facts['data']}")
-    if y is None:
+    with warnings_as_notes():
+        values = model.predict(X).tolist()
+    note(f"{data}: {counted(len(values), 'row')}, predicted by {facts['learner']} that was trained on {facts['data']}")
+    if y is None or (facts["task"] == "regression" and len(y) < 2):  # R² of one row is not defined
         return values, {}
     metric = "accuracy" if facts["task"] == "classification" else "R²"
     score = float(model.score(X, y))

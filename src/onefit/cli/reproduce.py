@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import INTERRUPTED
 from .app import app
-from .screen import INTERRUPTED, fail, note
+from .screen import explained, fail, note
 
 if TYPE_CHECKING:
     from ..studies.journal import Journal
@@ -47,33 +49,39 @@ def reproduce(
 
         onefit reproduce all --jobs 2 --time-budget 2h --resume
     """
-    from ..studies.catalogue import STUDIES, VARIANTS, study_of
+    with explained():
+        from ..studies.catalogue import STUDIES, VARIANTS, study_of
 
-    if show:
-        _list({**STUDIES, **VARIANTS}, as_json)
-        return
-    wanted, loose = _studies_and_names(keys or [], named=bool(datasets or methods))
-    if not wanted:
-        fail("name a study, such as bif:1, or all; --list shows them", usage=True)
-    try:
+        if show:
+            _list({**STUDIES, **VARIANTS}, as_json)
+            return
+        wanted, loose = _studies_and_names(keys or [], named=bool(datasets or methods))
+        if not wanted:
+            fail("name a study, such as bif:1, or all; --list shows them", usage=True)
         studies = list(STUDIES.values()) if wanted == ["all"] else [study_of(key) for key in wanted]
         shown = _methods_of(studies, _words(methods), loose if methods else [])
         named = _words(datasets) + [name for name in loose if name not in shown]
         chosen = _datasets_of(studies, named)
         _check_splits(studies, splits)
         _refuse_known_cells(chosen, out, resume or splits == 0)
-        written, failed = _run_and_write(chosen, splits, shown, out, retry_failed, time_budget, jobs)
-    except (ValueError, OSError) as error:
-        fail(str(error))
+        with _journal_kept(out):
+            written, failed = _run_and_write(chosen, splits, shown, out, retry_failed, time_budget, jobs)
+        typer.echo(json.dumps([str(path) for path in written], indent=1) if as_json else "\n".join(map(str, written)))
+        if failed:
+            fail("every cell has failed: the pages say why. --resume --retry-failed runs them again")
+
+
+@contextmanager
+def _journal_kept(out: Path) -> Iterator[None]:
+    """Say how to go on after a run that was ended."""
+    try:
+        yield
     except BrokenProcessPool:
         fail(f"a worker process died, perhaps for lack of memory; finished cells are in {out / 'journal'}: "
              "--resume continues, and fewer --jobs need less memory")  # fmt: skip
     except KeyboardInterrupt:
         note(f"interrupted: finished cells are in {out / 'journal'}; --resume continues")
         raise typer.Exit(INTERRUPTED) from None
-    typer.echo(json.dumps([str(path) for path in written], indent=1) if as_json else "\n".join(map(str, written)))
-    if failed:
-        fail("every cell has failed: the pages say why. --resume --retry-failed runs them again")
 
 
 def _list(studies: dict[str, Study], as_json: bool) -> None:
@@ -112,7 +120,7 @@ def _datasets_of(studies: list[Study], named: list[str]) -> list[tuple[Study, tu
     unknown = [name for name in named if name not in known]
     if unknown:
         keys = ", ".join(study.key for study in studies) if len(studies) < 5 else "the studies"
-        raise ValueError(f"{keys} have no data set {', '.join(unknown)}: there are {', '.join(known)}.")
+        raise ValueError(f"no data set {', '.join(unknown)} in {keys}: there are {', '.join(known)}.")
     chosen = [(study, tuple(n for n in study.protocol.datasets if not named or n in named)) for study in studies]
     return [(study, names) for study, names in chosen if names]
 

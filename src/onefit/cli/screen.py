@@ -10,7 +10,9 @@ from typing import Any, NoReturn
 
 import typer
 
-WRONG, USAGE, INTERRUPTED = 1, 2, 130
+from . import INTERRUPTED
+
+WRONG, USAGE = 1, 2
 
 
 def note(text: str) -> None:
@@ -29,17 +31,43 @@ def explained() -> Iterator[None]:
     """Errors of data and requests as one sentence and exit code 1; Ctrl-C as exit code 130."""
     try:
         yield
-    except BrokenPipeError:  # the reader of stdout has gone, which typer knows how to end
+    except (typer.Exit, BrokenPipeError):  # the reader of stdout has gone: typer knows how to end
         raise
     except ModuleNotFoundError as missing:
         fail(f"this needs {missing.name}, which is not installed: pip install 'onefit[cli]'")
+    except ImportError as missing:  # raised by us, with an explanation
+        fail(str(missing))
     except MemoryError as error:
         fail(f"out of memory: {error}. Fewer rows need less: memory grows with their square.")
     except (ValueError, OSError) as error:
-        fail(" ".join(str(error).split("\n")) if isinstance(error, ValueError) else str(error))
+        fail(in_short(str(error)) if isinstance(error, ValueError) else str(error))
     except KeyboardInterrupt:
         note("onefit: interrupted")
         raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:
+        fail(_unforeseen(error))
+
+
+def in_short(text: str) -> str:
+    """A message on one line. Of a traceback in it, as scikit-learn's messages have them, only the last line is kept.
+
+    >>> in_short("Scoring failed. Details:\\nTraceback (most recent call last):\\n  File ...\\nValueError: no")
+    'Scoring failed. Details: ValueError: no'
+    """
+    before, traceback, after = text.partition("Traceback (most recent call last):")
+    if traceback:
+        before = before.split("Below are more details")[0]
+        text = f"{before} {after.strip().splitlines()[-1]}"
+    return " ".join(text.split())
+
+
+def _unforeseen(error: Exception) -> str:
+    """What went wrong and where, in one sentence: a fault of ours, which its finder should not have to read as code."""
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}, line {last.lineno}"
+    return in_short(f"this should not happen: {type(error).__name__}: {error} ({where}). Please report the command.")
 
 
 def echo_json(value: Any) -> None:
@@ -59,6 +87,15 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def columns(rows: Sequence[tuple[str, ...]]) -> str:
     """A table as text, every column as wide as its longest cell."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -73,3 +110,21 @@ def check_writable(path: Path | None, option: str) -> None:
         raise ValueError(f"{option} {path} is a directory; give the name of a file.")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{option} {path}: the folder {path.parent} does not exist.")
+    new, place = not path.exists(), path.resolve()  # the path may be a link, which is to stay
+    try:
+        place.open("ab").close()
+    except OSError as error:
+        raise ValueError(f"{option} {path} cannot be written ({error.strerror}): give another file.") from None
+    if new:
+        place.unlink()
+
+
+def check_distinct(files: dict[str, str | Path | None]) -> None:
+    """Refuse one file in two places, where the later one would destroy the other; by the names of the options."""
+    seen: dict[Path, str] = {}
+    for option, path in files.items():
+        if path is not None:
+            place = Path(path).expanduser().resolve()
+            if place in seen:
+                raise ValueError(f"{option} {path} is the file of {seen[place]} too: give another file.")
+            seen[place] = option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +103,7 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
 
     search = found.search
     scores = read_scores(search)
-    params, value = scores.params[scores.best], float(scores.values[scores.best])
+    params, value = scores.params[scores.best], _known(float(scores.values[scores.best]), scores.name)
     if needs_no_machine(resolve(request.criterion)) and not found.interrupted:
         search = _choose_penalty(request, scores.params, params, data)
         params = search.best_params_
@@ -123,7 +124,7 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
         model=model,
         params=params,
         metric=told.name,
-        score=float(told.values[row]),
+        score=_known(float(told.values[row]), told.name),
         error=float(told.errors[row]),
         exactness=str(told.exactness[row]),
         bound=float(told.bounds[row]),
@@ -134,6 +135,13 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
         interrupted=found.interrupted,
         savings=savings,
     )
+
+
+def _known(value: float, name: str) -> float:
+    """The value; an error if it is none, since nothing can be chosen by it."""
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is not a finite number for any candidate: warnings above may say why.")
+    return value
 
 
 def _choose_penalty(request: Request, tried: list[dict[str, Any]], params: dict[str, Any], data: Data) -> Any:
@@ -158,19 +166,3 @@ def _search(request: Request, grid: Any, criterion: str, preprocessing: str) -> 
 
 def _groups(data: Data) -> dict[str, Any]:
     return {} if data.groups is None else {"groups": data.groups}
-
-
-def check_scoring_name(scoring: str | None) -> None:
-    """Refuse a score that scikit-learn has no name for, and say what it may have meant."""
-    import difflib
-
-    from sklearn.metrics import get_scorer_names
-
-    if scoring is None or scoring in get_scorer_names():
-        return
-    close = difflib.get_close_matches(scoring, get_scorer_names(), n=3)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise ValueError(
-        f"--scoring {scoring}: scikit-learn has no such score.{hint} Common ones are accuracy, balanced_accuracy, "
-        "f1_macro, roc_auc, r2, neg_mean_absolute_error, neg_root_mean_squared_error."
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import INTERRUPTED
 from .app import app
 from .options import (
     EMBEDDED,
@@ -25,7 +26,7 @@ from .options import (
     Task,
     TaskOption,
 )
-from .screen import INTERRUPTED, check_writable, echo_json, explained, fail, note
+from .screen import check_distinct, check_writable, counted, echo_json, explained, fail, note
 
 if TYPE_CHECKING:
     from .data import Data
@@ -65,6 +66,7 @@ def select(
     if resume and journal is None:
         fail("--resume needs --journal FILE, the journal of the earlier run", usage=True)
     with explained():
+        check_distinct({"DATA": data, "--save": save, "--report": report, "--journal": journal})
         check_writable(save, "--save")
         check_writable(report, "--report")
         _check_journal(journal, resume)
@@ -89,22 +91,22 @@ def _prepare(
 ) -> tuple[Data, Request]:  # fmt: skip
     """The data and the search; everything worth knowing about both is said."""
     from ..criteria import resolve
-    from ..search.deadline import parse_seconds
     from .data import read_data
     from .folds import splitter_of
     from .pipeline import build
-    from .searching import Request, check_scoring_name
+    from .searching import Request
+    from .validation import budget_seconds, check_scoring_name, check_scoring_suits, kernel_names
 
     chosen = resolve(criterion).name
     check_scoring_name(scoring)
-    seconds = None if budget is None else parse_seconds(budget)
+    seconds, kernels = budget_seconds(budget), kernel_names(kernel, scale)
     rows = read_data(data, target=target, task=task, groups=groups)
     estimator, transformations = build(rows, learner, scale)
     splitter, fewer = splitter_of(rows, cv)
-    note(f"{rows.name}: {len(rows.y):,} rows, {rows.X.shape[1]:,} columns")
+    check_scoring_suits(scoring, estimator, rows)
+    note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
     for remark in (*rows.remarks, *transformations, *fewer):
         note(f"  {remark}")
-    kernels = None if kernel is None else [name.strip() for name in kernel.split(",") if name.strip()]
     return rows, Request(estimator, splitter, kernels, chosen, scoring, seconds, journal, jobs)
 
 
@@ -191,8 +193,9 @@ def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> 
         + _how_chosen(selection, request),
         "cost": str(savings).replace("\n", "\n" + 12 * " "),
     }
-    if selection.interrupted:
-        lines["chosen"] = f"interrupted: {lines['chosen']}"
+    if selection.interrupted:  # how many more there would have been is not known
+        how = _how_chosen(selection, request)
+        lines["chosen"] = f"interrupted: from {counted(selection.finished, 'candidate')} that were finished{by}{how}"
     typer.echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
     typer.echo(f"\n{facts['code']}")
 

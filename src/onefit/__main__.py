@@ -1,0 +1,5 @@
+"""``python -m onefit``, the same as ``onefit``."""
+
+from .cli import main
+
+main()
