@@ -148,6 +148,18 @@ def test_estimators_come_back(tmp_path, two_classes, kernel):
     assert facts["features"] == []
 
 
+def test_facts_that_are_cut_short(onefit, mixed, model, tmp_path):
+    with zipfile.ZipFile(tmp_path / model) as good, zipfile.ZipFile(tmp_path / "cut.skops", "w") as cut:
+        for name in good.namelist():
+            facts = json.loads(good.read(name)) if name == "onefit.json" else {}
+            facts.pop("features", None)
+            cut.writestr(name, json.dumps(facts) if facts else good.read(name))
+    for words in (("predict", "cut.skops", mixed), ("inspect", "cut.skops")):
+        result = onefit(*words)
+        assert result.exit_code == 1
+        assert "lacks features" in result.stderr
+
+
 def test_files_that_are_no_models(onefit, tmp_path):
     (tmp_path / "text.skops").write_text("no model")
     (tmp_path / "plain.skops").write_bytes(skops.io.dumps(LSSVC()))

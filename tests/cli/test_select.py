@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from onefit import KernelSearchCV, datasets
 
@@ -63,6 +63,16 @@ def test_the_text_says_what_matters(onefit, prices):
     assert "regression: the target has fractions" in result.stderr
     assert "round 1" in result.stderr
     assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_the_score_is_that_of_a_solver_with_a_small_tol(onefit, prices):
+    words = ("select", prices, "--learner", "svr", "--kernel", "linear", "--cv", 3)
+    facts = json.loads(onefit(*words, "--json").stdout)
+    names = run_code(facts["code"])
+    folds = KFold(3, shuffle=True, random_state=0)
+    careful = names["model"].set_params(svr__tol=1e-9)
+    assert facts["score"] == pytest.approx(cross_val_score(careful, names["X"], names["y"], cv=folds).mean(), abs=1e-7)
+    assert "for this candidate with a small tol" in onefit(*words).stdout
 
 
 def test_the_choice_is_that_of_a_search_in_python(onefit, animals):

@@ -13,6 +13,11 @@ from typing import Any
 
 FACTS = "onefit.json"
 FORMAT = 1
+NEEDED = frozenset(
+    {"data", "rows", "task", "target", "features", "categorical", "classes", "learner", "kernel", "params", "metric",
+     "score", "standard_error", "folds", "exactness", "onefit", "code"}
+)  # fmt: skip
+"""What ``predict`` and ``inspect`` read of the facts."""
 TRUSTED = frozenset(
     {
         "numpy.dtype",
@@ -69,4 +74,6 @@ def read_facts(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is no model that `onefit select --save` has written.") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f"{path} has a format that this version does not know: it reads format {FORMAT}.")
+    if lacking := sorted(NEEDED - set(facts)):
+        raise ValueError(f"{path} is damaged: {FACTS} lacks {', '.join(lacking)}.")
     return facts
