@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from onefit.cli.savings import Savings
 from onefit.estimators.strategies import Zooming
 
 
@@ -53,6 +54,19 @@ def test_ctrl_c_before_anything_is_known(onefit, prices, monkeypatch):
     result = onefit("select", prices)
     assert result.exit_code == 130
     assert result.stdout == ""
+
+
+def test_ctrl_c_after_the_search_leaves_its_choice(onefit, prices, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    words = ("select", prices, "--cv", 3, "--kernel", "linear", "--json")
+    whole = json.loads(onefit(*words).stdout)
+    monkeypatch.setattr(Savings, "timed_on", interrupt)
+    result = onefit(*words, "--save", "model.skops")
+    assert result.exit_code == 130
+    assert json.loads(result.stdout)["params"] == whole["params"]
+    assert onefit("predict", "model.skops", prices).exit_code == 0
 
 
 def test_a_journal_is_not_continued_by_accident(onefit, prices):

@@ -112,6 +112,7 @@ def _prepare(
 
 def _search(request: Request, rows: Data) -> Selection:
     import warnings
+    from dataclasses import replace
 
     from .narration import narrated
     from .searching import find, judge
@@ -122,7 +123,13 @@ def _search(request: Request, rows: Data) -> Selection:
         note("interrupted: the best candidate so far is chosen")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the search has said everything
-        return judge(found, request, rows)
+        try:
+            return judge(found, request, rows)
+        except KeyboardInterrupt:
+            if found.interrupted:
+                raise
+            note("interrupted: the chosen candidate is not judged further")
+            return judge(replace(found, interrupted=True), request, rows)
 
 
 def _write(selection: Selection, rows: Data, save: Path | None, report: Path | None) -> None:
