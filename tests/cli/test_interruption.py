@@ -71,7 +71,9 @@ def test_ctrl_c_after_the_search_leaves_its_choice(onefit, prices, monkeypatch):
 
 def test_a_journal_is_not_continued_by_accident(onefit, prices):
     options = ("select", prices, "--cv", 3, "--journal", "search.sqlite")
-    assert onefit(*options, "--budget", "1ms").exit_code == 0
+    first = onefit(*options, "--budget", "1ms", "--resume")
+    assert first.exit_code == 0
+    assert "there is no search.sqlite yet" in first.stderr
     result = onefit(*options)
     assert result.exit_code == 1
     assert "--resume" in result.stderr

@@ -83,6 +83,8 @@ def _check_journal(journal: Path | None, resume: bool) -> None:
     check_writable(journal, "--journal")
     if journal is not None and journal.exists() and not resume:
         raise ValueError(f"--journal {journal} exists: add --resume to go on with it, or give another file.")
+    if resume and journal is not None and not journal.exists():
+        note(f"--resume: there is no {journal} yet, so the search begins anew")
 
 
 def _prepare(
