@@ -38,9 +38,10 @@ def inspect(
 
 def _show_model(path: Path, as_json: bool) -> None:
     from ..report.text import number, settings
-    from .models import read_facts
+    from .models import check_complete, read_facts
 
     facts = read_facts(path)
+    check_complete(path, facts)
     if as_json:
         echo_json(facts)
         return

@@ -74,6 +74,10 @@ def read_facts(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is no model that `onefit select --save` has written.") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f"{path} has a format that this version does not know: it reads format {FORMAT}.")
+    return facts
+
+
+def check_complete(path: Path, facts: dict[str, Any]) -> None:
+    """Refuse a model file whose facts lack what the commands read."""
     if lacking := sorted(NEEDED - set(facts)):
         raise ValueError(f"{path} is damaged: {FACTS} lacks {', '.join(lacking)}.")
-    return facts

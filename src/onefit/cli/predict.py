@@ -44,10 +44,11 @@ def _predict(path: Path, data: str) -> tuple[list, dict[str, Any]]:
     """Predictions, and the score if the target is known."""
     from ..report.text import number
     from .alignment import rows_for
-    from .models import load
+    from .models import check_complete, load
     from .narration import warnings_as_notes
 
     model, facts = load(path)
+    check_complete(path, facts)
     X, y = rows_for(facts, data)
     with warnings_as_notes():
         values = model.predict(X).tolist()
