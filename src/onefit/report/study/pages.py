@@ -13,39 +13,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
 from .figures import Picture
+from .latex import latex, latex_grid, latex_heads, latex_number
 from .numbers import capitalised, duration, equation, fixed, probability
 from .view import StudyView
 
 STATUS_CLASSES = {HOLDS: "holds", MIXED: "mixed", FAILS: "fails", UNTESTED: "untested"}
 TEMPLATES = Path(__file__).parent / "templates"
-LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "–": "--", "∞": r"$\infty$",
-    "λ": r"$\lambda$", "σ": r"$\sigma$", "η": r"$\eta$", "τ": r"$\tau$", "ε": r"$\varepsilon$", "δ": r"$\delta$",
-    "<": r"\textless{}", ">": r"\textgreater{}", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$", "×": r"$\times$",
-    "²": "$^2$", "∈": r"$\in$", "…": r"\ldots{}",
-}  # fmt: skip
-
-
-def latex(text: object) -> str:
-    """Text that LaTeX prints as it is.
-
-    >>> latex("german_numer & 5 %")
-    'german\\\\_numer \\\\& 5 \\\\%'
-    """
-    return "".join(LATEX.get(character, character) for character in str(text))
-
-
-def latex_number(text: str) -> str:
-    """A number or a pair of them, with powers of ten as such.
-
-    >>> latex_number("1.81e-05 ± 6.8e-06")
-    '$1.81 \\\\cdot 10^{-5} \\\\pm 6.8 \\\\cdot 10^{-6}$'
-    """
-    if not re.search(r"\d", text):
-        return latex(text)
-    body = re.sub(r"e([+-])0*(\d+)", lambda found: rf" \cdot 10^{{{found[1].strip('+')}{found[2]}}}", text)
-    return "$" + body.replace("±", r"\pm").replace("−", "-") + "$"
 
 
 def markdown(text: object) -> str:
@@ -79,9 +52,9 @@ def _environment(escaping: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {
-        "latex": latex, "latex_number": latex_number, "markdown": markdown, "data_address": data_address,
-        "probability": probability, "equation": equation, "fixed": fixed, "duration": duration,
-        "status_class": STATUS_CLASSES.__getitem__, "sentence": _as_predicate, "zip": zip,
+        "latex": latex, "latex_number": latex_number, "latex_heads": latex_heads, "markdown": markdown,
+        "data_address": data_address, "probability": probability, "equation": equation, "fixed": fixed,
+        "duration": duration, "status_class": STATUS_CLASSES.__getitem__, "sentence": _as_predicate, "zip": zip,
         "capitalised": capitalised,
     }  # fmt: skip
     return environment
@@ -104,4 +77,4 @@ def html_page(shown: StudyView, drawn: Sequence[Picture]) -> str:
 
 def latex_table(shown: StudyView) -> str:
     """The tables of a study for a document with the packages booktabs and longtable."""
-    return render("study.tex.j2", shown=shown)
+    return render("study.tex.j2", shown=shown, grids=[latex_grid(grid) for grid in shown.grids])
