@@ -77,7 +77,7 @@ def latex_grid(grid: Grid) -> LatexGrid:
     units = [unit for family in families for unit in ([family] if _fits(grid, family) else [[k] for k in family])]
     needed = len(_fill(grid, units, len(grid.columns)))
     filled = (_fill(grid, units, most) for most in range(1, len(grid.columns) + 1))
-    blocks = next((block for block in filled if len(block) == needed), [[]])
+    blocks: list[list[int]] = next((found for found in filled if len(found) == needed), [[]])
     return LatexGrid(grid, tuple(_part(grid, block) for block in blocks))
 
 
