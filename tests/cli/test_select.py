@@ -29,7 +29,7 @@ def test_a_table_with_text_and_missing_values(onefit, mixed):
         names["model"], names["X"], names["y"], cv=StratifiedKFold(5, shuffle=True, random_state=0)
     )
     assert facts["score"] == pytest.approx(scores.mean(), abs=1e-12)
-    assert facts["standard_error"] == pytest.approx(scores.std() / np.sqrt(5), abs=1e-12)
+    assert facts["standard_error"] == pytest.approx(scores.std(ddof=1) / np.sqrt(5), abs=1e-12)
     assert facts["exactness"] == "exact"
 
 

@@ -139,7 +139,7 @@ def test_cells_have_the_numbers_of_the_results_table(kind):
         assert value == (sign * mean if np.isfinite(mean) else None)
         if n_splits > 1 and np.isfinite(mean):
             splits = [results[f"split{k}_test_{metric}"][i] for k in range(n_splits)]
-            np.testing.assert_allclose(error, np.std(splits) / np.sqrt(n_splits), rtol=1e-12, atol=1e-15)
+            np.testing.assert_allclose(error, np.std(splits, ddof=1) / np.sqrt(n_splits), rtol=1e-12, atol=1e-15)
         else:
             assert error is None
         known = results["error_bound"][i]
@@ -165,7 +165,7 @@ def test_the_answer_comes_first():
     words = page.words["answer"]
     best = search.best_index_
     splits = [search.cv_results_[f"split{k}_test_score"][best] for k in range(4)]
-    assert f"{np.mean(splits):.4g} ± {np.std(splits) / 2:.2g}" in " ".join(words.split())
+    assert f"{np.mean(splits):.4g} ± {np.std(splits, ddof=1) / 2:.2g}" in " ".join(words.split())
     assert f"C={search.best_params_['C']:.6g}, gamma={search.best_params_['gamma']:.6g}" in words
     assert "12 candidates × 4 folds = 48 models" in words
 

@@ -15,11 +15,16 @@ class GridEdgeWarning(UserWarning):
     """The best value of a parameter is the first or last of its list: a better one may lie beyond."""
 
 
+def standard_error(deviation, n_splits: int):
+    """Of the mean over splits: ``std_test_score`` is the deviation of a population, that of a sample is larger."""
+    return deviation / np.sqrt(n_splits - 1)
+
+
 def one_standard_error(cv_results) -> int:
     """The most regularised candidate within one standard error of the best: a ready-made ``refit``.
 
     Among candidates whose mean test score is at least the best one less its standard error
-    (``std / sqrt(splits)``), takes the largest ``alpha``, or the smallest ``C``; then the smallest gamma and
+    (``standard_error``), takes the largest ``alpha``, or the smallest ``C``; then the smallest gamma and
     degree; then the best score; then the first. Needs a single metric and two splits or more.
 
     >>> from onefit import KernelSearchCV, one_standard_error
@@ -35,7 +40,7 @@ def one_standard_error(cv_results) -> int:
     if np.isnan(means).all():
         raise ValueError("one_standard_error has nothing to choose from: all scores are NaN.")
     best = int(np.nanargmax(means))
-    error = float(cv_results["std_test_score"][best]) / np.sqrt(n_splits)
+    error = standard_error(float(cv_results["std_test_score"][best]), n_splits)
     close = np.flatnonzero(means >= means[best] - error)
     return int(min(close, key=lambda i: (*_complexity(cv_results["params"][i]), -means[i], i)))
 
