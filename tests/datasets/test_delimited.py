@@ -163,7 +163,9 @@ def test_target(write):
         ("a,y\n1,no\n3,?\n", 3, "'y' is the target"),
         ("a,y\n1,2\n3,4\xff\n", 3, "not UTF-8"),
         ("a,y\n1,2\n\0,4\n", 3, "binary"),
-        ("a;y\n1,5;2\n2;3\n", 2, "decimal comma"),
+        ("a;y\n1,500;2\n2;3\n", 2, "is the comma of '1,500' one before decimals"),
+        ("a;y\n1,5;2\n2.5;3\n", 2, "decimal points"),
+        ('a,y\n"1,5",2\n"2,5",3\n', 2, "decimal points"),
     ],
 )
 def test_errors_name_file_and_line(write, text, line, message):
@@ -171,6 +173,21 @@ def test_errors_name_file_and_line(write, text, line, message):
     with pytest.raises(ValueError, match=message) as caught:
         read_delimited(path)
     assert str(caught.value).startswith(f"{path}, line {line}: ")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+def test_decimal_commas_as_pandas_reads_them(write, delimiter, header):
+    rows = [["1,5", "2", "-0,250", "x"], ["3", "4", "1,125", "y"], ["", "6", "1e-3", "x"], ["+7,25", "8", "2,5e2", "y"]]
+    lines = [["a", "b", "c", "d"]] * header + rows
+    path = write("\n".join(delimiter.join(line) for line in lines))
+    table = read_delimited(path, target=1)
+    frame = pd.read_csv(path, sep=delimiter, decimal=",", header=0 if header else None)
+    np.testing.assert_array_equal(table.X[:, :2].astype(float), frame.iloc[:, [0, 2]].to_numpy())
+    assert table.X[:, 2].tolist() == ["x", "y", "x", "y"]
+    np.testing.assert_array_equal(table.y, [2, 4, 6, 8])
+    named = "a" if header else "column 1"
+    assert f"numbers with decimal commas in column {named!r}" in table.remarks
 
 
 def test_a_text_among_measurements_is_an_error_among_codes_a_remark(write):

@@ -22,7 +22,8 @@ _DELIMITERS = "\t;,"
 _SNIFFED_LINES = 20  # to find the delimiter
 _LOOKED_AT = 1000  # lines, to tell a header from data
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _MOSTLY = 0.9  # a text among so many numbers is an error, if they are measurements
 _FEW_DISTINCT = 20  # up to so many distinct numbers may be names of categories
 
@@ -31,7 +32,8 @@ def read_delimited(path: str | Path, *, target: Target = None) -> Table:
     """A table from delimited text, which may be compressed (gzip, bzip2).
 
     Columns of numbers become doubles, all others text. Empty fields, ``?``, ``NA``, ``N/A``, ``nan`` and ``null``
-    are missing values. A first line of data instead of a header is recognised, and named in a remark.
+    are missing values. A first line of data instead of a header is recognised, and named in a remark; so are decimal
+    commas, where fields are not told apart by commas and a comma cannot be one between thousands.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def read_delimited(path: str | Path, *, target: Target = None) -> Table:
         remarks.append("the file has no header: its first line is data, and columns are named by position")
     columns = []
     for name, cells in zip(names, zip(*rows)):
-        column, remark = _column(path, name, cells, lines)
+        column, remark = _column(path, name, cells, lines, decimal_commas=delimiter != ",")
         columns.append(column)
         remarks += remark
     return assemble(path, columns, target=target, lines=lines, remarks=remarks)
@@ -112,28 +114,46 @@ def _is_header(first: list[str], body: list[list[str]]) -> bool:
     It does not if all its fields are numbers, nor if one of its texts is met again in the same column; unless the
     other values of some column are numbers under a text.
     """
-    texts = [position for position, cell in enumerate(first) if not _is_number(cell) and not _is_missing(cell)]
+    texts = [position for position, cell in enumerate(first) if not _looks_numeric(cell) and not _is_missing(cell)]
     if not texts:
-        return not any(map(_is_number, first))
+        return not any(map(_looks_numeric, first))
     for position in texts:
         present = [row[position] for row in body if not _is_missing(row[position])]
-        if present and sum(map(_is_number, present)) > len(present) / 2:
+        if present and sum(map(_looks_numeric, present)) > len(present) / 2:
             return True
     return not any(row[position] == first[position] for position in texts for row in body)
 
 
-def _column(path: Path, name: str, cells: Sequence[str], lines: Sequence[int]) -> tuple[Column, list[str]]:
+def _column(
+    path: Path, name: str, cells: Sequence[str], lines: Sequence[int], decimal_commas: bool
+) -> tuple[Column, list[str]]:
     """The column of numbers or of text, and what to say about it."""
     numbers = _numbers(cells)
     if numbers is not None:
         return Column(name, numbers), []
     stripped = [cell.strip() for cell in cells]
     missing = {cell for cell in set(stripped) if _is_missing(cell)}
-    numbers = _numbers(["nan" if cell in missing else cell for cell in stripped])
+    present = ["nan" if cell in missing else cell for cell in stripped]
+    numbers = _numbers(present)
     if numbers is not None:
         return Column(name, numbers), []
+    if decimal_commas and _has_decimal_commas(stripped):
+        numbers = _numbers([cell.replace(",", ".") for cell in present])
+        if numbers is not None:
+            return Column(name, numbers), [f"numbers with decimal commas in column {name!r}"]
     remark = _mixed(path, name, stripped, lines, missing)
     return text_column(name, [None if cell in missing else cell for cell in stripped]), remark
+
+
+def _has_decimal_commas(cells: Sequence[str]) -> bool:
+    """Whether commas stand before decimals: no cell has a point, and not all of them can be read as thousands."""
+    with_comma = [cell for cell in cells if "," in cell]
+    pointed = any("." in cell for cell in cells)
+    return (
+        not pointed
+        and not all(map(_THOUSANDS.fullmatch, with_comma))
+        and all(map(_DECIMAL_COMMA.fullmatch, with_comma))
+    )
 
 
 def _numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
@@ -153,7 +173,8 @@ def _mixed(path: Path, name: str, cells: Sequence[str], lines: Sequence[int], mi
     texts = [(cell, line) for cell, line in present if not _is_number(cell)]
     cell, line = texts[0]
     if all(_DECIMAL_COMMA.fullmatch(text) for text, _ in texts):
-        raise fault(path, f"column {name!r}: {cell!r} has a decimal comma; write numbers with decimal points.", line)
+        message = f"column {name!r}: is the comma of {cell!r} one before decimals? Write numbers with decimal points."
+        raise fault(path, message, line)
     distinct = len(set(numbers))
     if len(numbers) >= _MOSTLY * len(present) and distinct > min(_FEW_DISTINCT, len(numbers) / 2):
         message = f"column {name!r} holds numbers but for {cell!r}; a missing value is an empty field, ? or NA."
@@ -165,6 +186,10 @@ def _mixed(path: Path, name: str, cells: Sequence[str], lines: Sequence[int], mi
 
 def _is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _looks_numeric(cell: str) -> bool:
+    return _is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
 
 
 def _is_missing(cell: str) -> bool:
