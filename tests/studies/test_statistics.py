@@ -1,5 +1,7 @@
 """Tests over splits and data sets against scipy, statsmodels, plain formulas and a published example."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -162,6 +164,23 @@ def test_signed_rank_of_all_pairs_with_holm():
     assert [(p.first, p.second) for p in pairs] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     np.testing.assert_allclose([p.p_value for p in pairs], expected)
     np.testing.assert_allclose([p.adjusted for p in pairs], multipletests(expected, method="holm")[1])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_signed_rank_of_few_data_sets_over_all_signs(seed):
+    """With ties and zeros against the literal count of all signs, without them against scipy's exact distribution."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 11))
+    tied = rng.integers(-3, 4, n).astype(float)
+    ranks = stats.rankdata(np.abs(tied))
+    halves = ranks[tied == 0].sum() / 2
+    sums = [ranks[(np.array(signs) > 0) & (tied != 0)].sum() + halves for signs in product((-1, 1), repeat=n)]
+    observed = ranks[tied > 0].sum() + halves
+    tails = np.mean(np.array(sums) <= observed), np.mean(np.array(sums) >= observed)
+    assert wilcoxon_holm(np.column_stack([np.zeros(n), tied]))[0].p_value == pytest.approx(min(1.0, 2 * min(tails)))
+    distinct = rng.normal(size=n)
+    expected = stats.wilcoxon(distinct, method="exact").pvalue
+    assert wilcoxon_holm(np.column_stack([np.zeros(n), distinct]))[0].p_value == pytest.approx(expected)
 
 
 def test_signed_rank_without_differences_or_data():
