@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from onefit.studies import sps
 from onefit.studies.catalogue import printed_numbers
+from onefit.studies.comparisons import FAR
 from onefit.studies.sampling import load, seed_of, split
+from onefit.studies.statistics import in_standard_errors
 
 Array = NDArray[np.float64]
 CODES = {"-1/1": (-1.0, 1.0), "0/1": (0.0, 1.0)}
 PENALTIES = sps.PROTOCOL.penalties
-FAR = 3.0
 LARGE = ("splice", "svmguide3")
 
 
@@ -89,9 +90,10 @@ def main() -> None:
         for name, found in rows.items():
             print(f"{'':16} {name:5} {' '.join(f'{mean:5.1f}' for mean in found.mean(axis=0))}")
             for cell, scores in zip(in_print, found.T):
-                if cell is not None and cell.std is not None:
-                    error = np.hypot(cell.std / np.sqrt(sps.PROTOCOL.splits), scores.std(ddof=1) / np.sqrt(len(scores)))
-                    far[name] += abs(scores.mean() - cell.mean) > FAR * error
+                if cell is not None:
+                    ours = scores.mean(), scores.std(ddof=1), len(scores)
+                    difference = in_standard_errors(*ours, cell.mean, cell.std, sps.PROTOCOL.splits)
+                    far[name] += difference is not None and abs(difference) > FAR
     print(
         f"further than {FAR:g} standard errors from print: " + ", ".join(f"{k} {v} of {cells}" for k, v in far.items())
     )

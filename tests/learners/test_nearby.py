@@ -95,6 +95,8 @@ def test_what_is_near_enough():
     found, ridge, curved = kept(1e-3)
     assert found.near(0.25 * ridge, curved, 5) is not None
     assert found.near(0.25 * ridge, curved, 500) is None  # errors add up
+    assert found.near(0.25 * ridge, curved, np.inf) is None  # rows are taken out, which needs the inverse itself
+    assert found.near(ridge, curved, np.inf) is None
     assert found.near(1e3 * ridge, curved, 1) is None  # the series might diverge
     assert found.near(ridge**2, curved, 1) is None  # not a multiple
     fewer = curved.copy()

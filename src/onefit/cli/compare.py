@@ -24,10 +24,11 @@ from .options import (
     Task,
     TaskOption,
 )
-from .screen import columns, counted, echo_json, explained, note
+from .screen import columns, echo_json, explained, note
 
 if TYPE_CHECKING:
     from .data import Data
+    from .preparation import Prepared
 
 
 @app.command()
@@ -56,24 +57,14 @@ def compare(
         onefit compare prices.csv --learner krr --criterion cv,gcv,loo
     """
     with explained():
-        from .data import read_data
-        from .folds import splitter_of
-        from .pipeline import build
-        from .validation import check_scoring_name, check_scoring_suits, kernel_names
+        from .preparation import prepare
 
-        check_scoring_name(scoring)
-        kernels = kernel_names(kernel, scale)
-        rows = read_data(data, target=target, task=task, groups=groups)
-        estimator, transformations = build(rows, learner, scale)
-        splitter, fewer = splitter_of(rows, cv)
-        check_scoring_suits(scoring, estimator, rows)
-        note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
-        for remark in (*rows.remarks, *transformations, *fewer):
-            note(f"  {remark}")
-        names, left_out = _criteria(criteria, estimator, rows)
+        ready = prepare(data, target=target, task=task, groups=groups, learner=learner, scale=scale, kernel=kernel,
+                        cv=cv, scoring=scoring)  # fmt: skip
+        names, left_out = _criteria(criteria, ready.estimator, ready.rows)
         for name, reason in left_out.items():
             note(f"  left out: {name} ({reason})")
-        result = _compare(estimator, rows, names, kernels, splitter, scoring, jobs)
+        result = _compare(ready, names, scoring, jobs)
         _show(result, left_out, as_json)
 
 
@@ -99,23 +90,16 @@ def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str],
     return [name for name in REGISTRY if name not in left_out], left_out
 
 
-def _compare(
-    estimator: Any,
-    rows: Data,
-    names: list[str],
-    kernels: list[str] | None,
-    splitter: Any,
-    scoring: str | None,
-    jobs: int,
-) -> Any:
+def _compare(ready: Prepared, names: list[str], scoring: str | None, jobs: int) -> Any:
     from .. import compare as compare_criteria
     from .. import default_grid
     from .narration import narrated
 
+    rows = ready.rows
     with narrated("comparing"):
-        grid = default_grid(estimator, rows.X, rows.y, kernels=kernels)
+        grid = default_grid(ready.estimator, rows.X, rows.y, kernels=ready.kernels)
         return compare_criteria(
-            estimator, grid, rows.X, rows.y, names, cv=splitter, groups=rows.groups, scoring=scoring,
+            ready.estimator, grid, rows.X, rows.y, names, cv=ready.splitter, groups=rows.groups, scoring=scoring,
             preprocessing="shared", n_jobs=jobs,
         )  # fmt: skip
 

@@ -91,25 +91,16 @@ def _prepare(
     data: str, target: str | None, task: str, learner: str, kernel: str | None, criterion: str, cv: int | None,
     scoring: str | None, groups: str | None, scale: str, budget: str | None, jobs: int, journal: Path | None,
 ) -> tuple[Data, Request]:  # fmt: skip
-    """The data and the search; everything worth knowing about both is said."""
+    """The data and the search."""
     from ..criteria import resolve
-    from .data import read_data
-    from .folds import splitter_of
-    from .pipeline import build
+    from .preparation import prepare
     from .searching import Request
-    from .validation import budget_seconds, check_scoring_name, check_scoring_suits, kernel_names
+    from .validation import budget_seconds
 
-    chosen = resolve(criterion).name
-    check_scoring_name(scoring)
-    seconds, kernels = budget_seconds(budget), kernel_names(kernel, scale)
-    rows = read_data(data, target=target, task=task, groups=groups)
-    estimator, transformations = build(rows, learner, scale)
-    splitter, fewer = splitter_of(rows, cv)
-    check_scoring_suits(scoring, estimator, rows)
-    note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
-    for remark in (*rows.remarks, *transformations, *fewer):
-        note(f"  {remark}")
-    return rows, Request(estimator, splitter, kernels, chosen, scoring, seconds, journal, jobs)
+    chosen, seconds = resolve(criterion).name, budget_seconds(budget)
+    ready = prepare(data, target=target, task=task, groups=groups, learner=learner, scale=scale, kernel=kernel, cv=cv,
+                    scoring=scoring)  # fmt: skip
+    return ready.rows, Request(ready.estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs)
 
 
 def _search(request: Request, rows: Data) -> Selection:

@@ -100,19 +100,4 @@ OVER_ROWS = OpenQuestion(
     "hypothesis: the errors hardly grow from nλ = 0.1 to 100 in print, as if λ itself were the ridge",
 )
 
-
-def _over_rows(study: Study) -> Study:
-    protocol = replace(
-        study.protocol,
-        name=f"{study.protocol.name}-over-n",
-        power_of_rows=-1,
-        splits=10,
-        questions=(*study.protocol.questions, OVER_ROWS),
-    )
-    title = f"{study.title}; ridge nλ/n"
-    return replace(
-        study, key=f"{study.key}+over-n", title=title, protocol=protocol, printed_splits=study.protocol.splits
-    )
-
-
-VARIANTS = tuple(_over_rows(study) for study in STUDIES[:2])
+VARIANTS = tuple(study.variant("over-n", OVER_ROWS, "ridge nλ/n", power_of_rows=-1) for study in STUDIES[:2])

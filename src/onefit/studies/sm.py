@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 from ..criteria import CKTA, CV, ER, FSM, LOO, SM
 from .spec import SUM_OF_LOSSES, Claim, Method, OpenQuestion, Protocol, Study
@@ -75,23 +74,17 @@ STUDIES = (
     Study("sm:fig1", PAPER, "Figure 1: test errors (%) by the degree r of SM", BY_DEGREE, "%"),
 )
 
-
-def _variant(name: str, question: OpenQuestion, **changes: Any) -> Study:
-    questions = (question, *(q for q in QUESTIONS if q.detail != question.detail))
-    protocol = replace(PROTOCOL, name=f"sm-{name}", splits=10, questions=questions, **changes)
-    title = f"{STUDIES[0].title}; {question.answer}"
-    return replace(STUDIES[0], key=f"sm:2+{name}", title=title, protocol=protocol, printed_splits=PROTOCOL.splits)
-
-
 VARIANTS = (
-    _variant(
+    STUDIES[0].variant(
         "minmax",
         OpenQuestion("scaling of the inputs", "inputs in [-1, 1]", "hypothesis: scaled as on LIBSVM's site"),
+        "inputs in [-1, 1]",
         scaling="minmax",
     ),
-    _variant(
+    STUDIES[0].variant(
         "bias",
         OpenQuestion("bias", "a bias", "hypothesis: FSM, which selects K = I, errs in print as the larger class does"),
+        "a bias",
         machine="lssvm-bias",
     ),
 )

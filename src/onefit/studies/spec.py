@@ -10,6 +10,8 @@ from ..criteria import Criterion
 
 MEAN_LOSS, SUM_OF_LOSSES = "mean", "sum"
 NO_SETTING = ""
+VARIANT_SPLITS = 10
+"""Splits of a table that tests a hypothesis."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,16 @@ class Study:
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
     printed_splits: int | None = None
+
+    def variant(self, name: str, question: OpenQuestion, title: str, **changes: Any) -> Study:
+        """The table with another answer to an open question: a hypothesis for numbers that differ from print."""
+        protocol = self.protocol
+        others = (other for other in protocol.questions if other.detail != question.detail)
+        changed = replace(
+            protocol, name=f"{protocol.name}-{name}", splits=VARIANT_SPLITS, questions=(question, *others), **changes
+        )
+        title = f"{self.title}; {title}"
+        return replace(self, key=f"{self.key}+{name}", title=title, protocol=changed, printed_splits=protocol.splits)
 
     @property
     def splits_in_print(self) -> int:

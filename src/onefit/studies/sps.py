@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..criteria import CKTA, CV, FSM, KTA, SPS
 from .spec import Claim, Method, OpenQuestion, Protocol, Study
 
@@ -47,12 +45,4 @@ STUDIES = (
 )
 
 OF_A_SUM = OpenQuestion("penalty", "alpha = λ", "hypothesis: λ penalises the sum of the losses, not their mean")
-VARIANTS = (
-    replace(
-        STUDIES[0],
-        key="sps:1+sum",
-        title=f"{STUDIES[0].title}; ridge λ",
-        protocol=replace(PROTOCOL, name="sps-sum", power_of_rows=0, splits=10, questions=(OF_A_SUM, *QUESTIONS[1:])),
-        printed_splits=PROTOCOL.splits,
-    ),
-)
+VARIANTS = (STUDIES[0].variant("sum", OF_A_SUM, "ridge λ", power_of_rows=0),)
