@@ -261,6 +261,29 @@ def test_singular_weighted_least_squares_is_weighted():
     np.testing.assert_allclose(model.predict(X), np.column_stack([X, np.ones(30)]) @ coefficients, atol=1e-9)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("behind_a_scaler", [True, False])
+@pytest.mark.parametrize("machine", [LSSVC, LSSVR])
+def test_singular_candidates_are_solved_as_their_estimator_does(regression, fit_intercept, behind_a_scaler, machine):
+    X, y = regression
+    X = np.vstack([X, X])
+    y = np.r_[y, y + 0.1 * X[: len(y), 0]]
+    if machine is LSSVC:
+        y = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+    estimator = machine(kernel="rbf", gamma=0.5, fit_intercept=fit_intercept)
+    grid = {"alpha": [0.0, 1e-200, 1.0]}
+    if behind_a_scaler:
+        estimator = make_pipeline(StandardScaler(), estimator)
+        grid = {f"{machine.__name__.lower()}__alpha": grid["alpha"]}
+    with pytest.warns(match="The system is singular"):  # GridSearchCV's, and that of the best model
+        fast, slow = both(estimator, grid, X, y, cv=KFold(4, shuffle=True, random_state=0), return_train_score=True)
+    assert fast.cv_results_["exactness"].tolist() == ["exact"] * 3
+    assert ["least-squares" in status for status in fast.cv_results_["status"]] == [True, True, False]
+    for kind in ("test", "train"):
+        columns = [search.cv_results_[f"mean_{kind}_score"] for search in (fast, slow)]
+        np.testing.assert_allclose(*columns, atol=1e-8)
+
+
 @pytest.mark.filterwarnings("ignore:.*rows are never tested")
 def test_the_penalty_follows_all_rows_behind_transformers_too(regression):
     X, y = regression

@@ -33,7 +33,10 @@ ESTIMATORS = {
 """The estimators that are read as each learner, for messages."""
 
 OnTrain = Callable[[int, NDArray[np.intp], Array], None]
-"""Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order."""
+"""Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order.
+
+Penalties that are solved by least squares are reported once more at the end, with the whole path, NaN at the others.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class HeldOut:
     ``test[i]`` has shape (L, rows tested by split i, c). Leave-one-out has one entry with all rows.
     ``error`` bounds the absolute error of every value against exact arithmetic and an infinite series;
     ``failed`` marks penalties without a unique solution, or whose solution was not found, for the ``reason`` given:
-    their values are not to be used. NaN stands where a split cannot be trained on.
+    their values are not to be used. ``least_squares`` marks penalties whose system is singular and was solved all the
+    same. NaN stands where a split cannot be trained on.
     """
 
     test: list[Array]
@@ -72,6 +76,7 @@ class HeldOut:
     failed: NDArray[np.bool_]
     exact: bool
     reason: str = ""
+    least_squares: NDArray[np.bool_] | None = None
 
 
 class Judge(Protocol):

@@ -64,11 +64,12 @@ def _kernel_ridge(estimator) -> Machine:
 
 
 def _ls_svr(estimator) -> Machine:
-    return Machine(SquareLoss(bool(estimator.fit_intercept)), _kernel_of(estimator), _single_ridge(estimator))
+    learner = SquareLoss(bool(estimator.fit_intercept), minimum_norm=True)
+    return Machine(learner, _kernel_of(estimator), _single_ridge(estimator))
 
 
 def _ls_svc(estimator) -> Machine:
-    learner = SquareLoss(bool(estimator.fit_intercept))
+    learner = SquareLoss(bool(estimator.fit_intercept), minimum_norm=True)
     return Machine(learner, _kernel_of(estimator), _single_ridge(estimator), _class_weight_of(estimator))
 
 

@@ -44,13 +44,12 @@ class _LeastSquaresMachine(BaseEstimator):
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"A precomputed kernel matrix must be square in fit, got shape {K.shape}.")
         alpha = np.array([float(self.alpha)])
-        path = fit_path(K, Y, alpha, weights=weights, bias=self.fit_intercept, positive=kernel.positive)
-        dual, intercept = path.dual[0], path.intercept[0]
+        options = {"weights": weights, "bias": self.fit_intercept, "positive": kernel.positive}
+        path = fit_path(K, Y, alpha, minimum_norm=True, **options)
         if path.singular[0]:
             warnings.warn("The system is singular at this alpha: using its least-squares solution.", stacklevel=3)
-            dual, intercept = _least_squares(self._kernel_between(X, None), Y, alpha[0], weights, self.fit_intercept)
         self.X_fit_ = X
-        return dual, intercept
+        return path.dual[0], path.intercept[0]
 
     def _kernel_between(self, X, Y):
         if isinstance(self._kernel, kernels.Precomputed):
@@ -200,19 +199,3 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
     def predict(self, X):
         """Predicted values, (n,) or (n, n_targets)."""
         return self._decide(X)
-
-
-def _least_squares(K, Y, alpha, weights, bias):
-    """The least-squares solution of minimum norm of a singular system, as KernelRidge falls back to.
-
-    In coordinates scaled by the square roots of the weights, so that rows of weight zero have no say.
-    """
-    n, scale = len(K), np.ones(len(K)) if weights is None else np.sqrt(weights)
-    A = K * np.outer(scale, scale) + alpha * np.eye(n)
-    right = Y * scale[:, None]
-    if bias:
-        A = np.block([[A, scale[:, None]], [scale, np.zeros((1, 1))]])
-        right = np.vstack([right, np.zeros((1, Y.shape[1]))])
-    solution = np.linalg.lstsq(A, right)[0]
-    dual = solution[:n] * scale[:, None]
-    return (dual, solution[n]) if bias else (dual, np.zeros(Y.shape[1]))

@@ -33,9 +33,13 @@ SINGULAR = "K + alpha I is singular to working precision"
 
 @dataclass(frozen=True)
 class SquareLoss:
-    """The learner: what it can do along a path of ridges on one Workspace."""
+    """The learner: what it can do along a path of ridges on one Workspace.
+
+    With ``minimum_norm`` singular systems have their least-squares solution of minimum norm; else they fail.
+    """
 
     bias: bool = False
+    minimum_norm: bool = False
     name = LEAST_SQUARES
     certifies = False
     several_outputs = True
@@ -64,7 +68,8 @@ class SquareLoss:
         Nothing is gained by less than exact values, so that there is nothing to ask a ``judge``.
 
         Cost: one factorisation for all ridges and splits (see ``linalg.cost``), then O(Σ l_i² n) a ridge,
-        leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one.
+        leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one; so are all of them
+        for ridges whose system is singular, all such ridges together.
         """
         ridges, problem, folds = penalties, ws.problem, ws.problem.folds
         order = np.inf if series is None else series.order
@@ -84,9 +89,13 @@ class SquareLoss:
                 return self._fold_by_fold(ws, targets, ridges, scale_penalty, on_train)
             fit = _OneFit(self, ws, targets, ridges, scale_penalty, order, resolve_small, on_train)
             try:
-                return fit.run(route)
+                held = fit.run(route)
             except NotPositiveDefiniteError:
-                return fit.run("spectrum")
+                held = fit.run("spectrum")
+            del fit
+            if self.minimum_norm and held.failed.any():
+                self._train_singular(held, ws, targets, ridges, scale_penalty, on_train)
+            return held
 
     def smoother(self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool) -> Smoother:
         """The machine trained on all rows, for every ridge."""
@@ -97,7 +106,7 @@ class SquareLoss:
     ) -> HeldOut:
         """Train on every split from its part of the shared base: t factorisations, the whole path from each."""
         problem = ws.problem
-        parts, failed, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
+        parts, singular_somewhere, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
         for number, fold in enumerate(problem.folds):
             weights = targets.fold_weights(number)
             fitted = fit_path(
@@ -107,9 +116,10 @@ class SquareLoss:
                 weights=None if weights is None else weights[fold.train],
                 bias=self.bias,
                 positive=ws.kernel.positive,
+                minimum_norm=self.minimum_norm,
                 ledger=problem.ledger,
             )
-            failed |= fitted.singular
+            singular_somewhere |= fitted.singular
             values = fitted.predict(problem.gram(ws.kernel, fold.test, fold.train))
             largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
             error = np.fmax(error, fitted.error * largest)
@@ -119,7 +129,32 @@ class SquareLoss:
         if problem.folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in problem.folds])
             parts = [np.concatenate([parts[i] for i in order], axis=1)]
-        return HeldOut(parts, error, failed, exact=True, reason=SINGULAR)
+        nowhere = np.zeros(len(ridges), dtype=bool)
+        failed, solved = (nowhere, singular_somewhere) if self.minimum_norm else (singular_somewhere, nowhere)
+        return HeldOut(parts, error, failed, exact=True, reason=SINGULAR, least_squares=solved)
+
+    def _train_singular(
+        self,
+        held: HeldOut,
+        ws: Workspace,
+        targets: Targets,
+        ridges: Array,
+        scale_penalty: bool,
+        on_train: OnTrain | None,
+    ) -> None:
+        """Replace the values of ridges that failed by those of the solutions of minimum norm."""
+        failed = held.failed.copy()
+
+        def report(number: int, _: NDArray[np.intp], values: Array) -> None:
+            everything = np.full((len(ridges), *values.shape[1:]), np.nan)
+            everything[failed] = values
+            assert on_train is not None
+            on_train(number, np.arange(len(ridges)), everything)
+
+        found = self._fold_by_fold(ws, targets, ridges[failed], scale_penalty, None if on_train is None else report)
+        for part, values in zip(held.test, found.test):
+            part[failed] = values
+        held.error[failed], held.failed[failed], held.least_squares = found.error, False, failed
 
 
 @dataclass
@@ -147,8 +182,9 @@ class _OneFit:
         smallest = min(share for share, _ in groups)
         bad = singular(self.factor, ridges * smallest)
         self.result = HeldOut(
-            [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, not np.isfinite(self.order), SINGULAR
-        )
+            [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, not np.isfinite(self.order), SINGULAR,
+            least_squares=np.zeros(L, dtype=bool),
+        )  # fmt: skip
         usable = harmless(self.factor, ridges, bad)
         for share, numbers in groups:
             for positions, inverse in self.factor.inverses(usable * share):

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from ..core import Ledger
 from ..linalg.cost import INVERSE, SPECTRUM
-from ..linalg.factor import harmless, rounding, singular, structured, unit_bias
+from ..linalg.factor import harmless, pseudo_inverse, rounding, singular, structured, unit_bias
 from ..linalg.spectrum import EPS, Array, Spectrum, decompose
 
 
@@ -21,7 +21,7 @@ class FitPath:
     dual: Array
     intercept: Array
     error: Array  # (L,) size of rounding in a prediction, relative to the largest value
-    singular: NDArray[np.bool_]  # (L,) no unique solution: do not use
+    singular: NDArray[np.bool_]  # (L,) no unique solution: NaN, or the solution of minimum norm
 
     def predict(self, K: Array) -> Array:
         """Values (L, rows, c) from the kernel between new rows and the training rows."""
@@ -36,16 +36,19 @@ def fit_path(
     weights: Array | None = None,
     bias: bool = False,
     positive: bool = False,
+    minimum_norm: bool = False,
     ledger: Ledger | None = None,
 ) -> FitPath:
     """Solve ``(K + ridge W^{-1}) dual + b = Y`` for every ridge. K is overwritten.
 
-    Rows of weight zero get a zero coefficient and no say. Cost: O(n³/3) a ridge by Cholesky, or one
-    eigendecomposition for all of them where that is cheaper.
+    Rows of weight zero get a zero coefficient and no say. Singular systems have no solution, or with ``minimum_norm``
+    their least-squares solution of minimum norm, in coordinates scaled by the square roots of the weights.
+
+    Cost: O(n³/3) a ridge by Cholesky, or one eigendecomposition for all of them where that is cheaper.
     """
     ledger = Ledger() if ledger is None else ledger
     if weights is not None and not (weights > 0).all():
-        return _without_zero_weights(K, Y, ridges, weights, bias, positive, ledger)
+        return _without_zero_weights(K, Y, ridges, weights, bias, positive, minimum_norm, ledger)
     scale = None if weights is None else np.sqrt(weights)
     if scale is not None:
         K *= scale[:, None]
@@ -60,7 +63,7 @@ def fit_path(
         if spectrum is None:
             with ledger.record("eigendecomposition"):
                 spectrum = decompose(K, null, positive)
-        path = _by_spectrum(spectrum, scaled, ridges)
+        path = _by_spectrum(spectrum, scaled, ridges, minimum_norm)
     length = np.sqrt(len(K)) if scale is None else np.linalg.norm(scale)
     dual = path.dual if scale is None else path.dual * scale[:, None]
     error = path.error if scale is None else path.error * (scale.max() / scale.min())
@@ -68,7 +71,7 @@ def fit_path(
 
 
 def _without_zero_weights(
-    K: Array, Y: Array, ridges: Array, weights: Array, bias: bool, positive: bool, ledger: Ledger
+    K: Array, Y: Array, ridges: Array, weights: Array, bias: bool, positive: bool, minimum_norm: bool, ledger: Ledger
 ) -> FitPath:
     used = np.flatnonzero(weights > 0)
     if not len(used):
@@ -80,6 +83,7 @@ def _without_zero_weights(
         weights=weights[used],
         bias=bias,
         positive=positive,
+        minimum_norm=minimum_norm,
         ledger=ledger,
     )
     dual = np.zeros((len(ridges), *Y.shape))
@@ -87,17 +91,20 @@ def _without_zero_weights(
     return FitPath(dual, inner.intercept, inner.error, inner.singular)
 
 
-def _by_spectrum(spectrum: Spectrum, Y: Array, ridges: Array) -> FitPath:
+def _by_spectrum(spectrum: Spectrum, Y: Array, ridges: Array, minimum_norm: bool) -> FitPath:
     """In scaled coordinates; the intercept is that of the unit constant function."""
     bad = singular(spectrum, ridges)
     usable = harmless(spectrum, ridges, bad)
     ((_, inverse),) = spectrum.inverses(usable)
-    dual = inverse.apply(Y)
+    dual, error = inverse.apply(Y), rounding(spectrum, usable)
+    dual[bad] = np.nan
+    if minimum_norm and bad.any():
+        inverse = pseudo_inverse(spectrum, ridges[bad])
+        dual[bad], error[bad] = inverse.apply(Y), 10 * EPS * spectrum.norm * inverse.norms()
     intercept = np.zeros((len(ridges), Y.shape[1]))
     if spectrum.null is not None and spectrum.coupling is not None:
         intercept = spectrum.null @ Y - spectrum.coupling @ dual
-    dual[bad] = np.nan
-    return FitPath(dual, intercept, rounding(spectrum, usable), bad)
+    return FitPath(dual, intercept, error, bad)
 
 
 def _by_cholesky(K: Array, Y: Array, ridges: Array, null: Array | None, ledger: Ledger) -> FitPath | None:

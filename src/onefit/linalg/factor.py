@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .inverse import CholeskyFamily
-from .spectrum import EPS, Array, Spectrum
+from .spectrum import EPS, Array, SpectralInverse, Spectrum
 from .structure import component_spectrum, low_rank_spectrum, without
 
 Factor = Spectrum | CholeskyFamily
@@ -46,6 +46,13 @@ def harmless(factor: Factor, ridges: Array, bad: NDArray[np.bool_]) -> Array:
     """The ridges, with singular ones replaced by some that can be computed with: their results are not used."""
     norm = 1.0 if isinstance(factor, CholeskyFamily) else factor.norm or 1.0
     return np.where(bad, 2.0 * norm, ridges)
+
+
+def pseudo_inverse(spectrum: Spectrum, ridges: Array) -> SpectralInverse:
+    """Of singular ``K + ridge I``: pivots up to ``n eps |K + ridge I|`` are rounding, as in ``numpy.linalg.lstsq``."""
+    eigenvalues = spectrum.values if spectrum.flat is None else np.append(spectrum.values, spectrum.flat)
+    largest = np.abs(eigenvalues + ridges[:, None]).max(axis=1, initial=0.0)
+    return SpectralInverse(spectrum, ridges, negligible=len(spectrum.vectors) * EPS * largest)
 
 
 def smallest_pivots(factor: Factor, ridges: Array) -> Array:

@@ -61,10 +61,12 @@ class SpectralInverse:
     .. math:: G = U \mathrm{diag}(1/(s+\gamma) - w_0) U^T + w_0 (I - v v^T), \quad w_0 = 1/(\kappa+\gamma)
 
     with w_0 = 0 for a complete spectrum: then no difference is taken and small ridges keep their digits.
+    Where ``negligible`` is given, directions whose ``|s + ridge|`` is no larger are left out: a pseudo-inverse.
     """
 
     spectrum: Spectrum
     ridges: Array  # (L,)
+    negligible: Array | None = None  # (L,)
 
     @property
     def definite(self) -> bool:
@@ -80,8 +82,14 @@ class SpectralInverse:
     def _weights(self) -> tuple[Array, Array]:
         """Weights of U (L, p) and of the remainder (L,)."""
         s = self.spectrum
-        flat = np.zeros(len(self.ridges)) if s.flat is None else 1.0 / (s.flat + self.ridges)
-        return 1.0 / (s.values + self.ridges[:, None]) - flat[:, None], flat
+        flat = np.zeros(len(self.ridges)) if s.flat is None else self._reciprocal(s.flat + self.ridges[:, None])[:, 0]
+        return self._reciprocal(s.values + self.ridges[:, None]) - flat[:, None], flat
+
+    def _reciprocal(self, pivots: Array) -> Array:
+        if self.negligible is None:
+            return 1.0 / pivots
+        kept = np.abs(pivots) > self.negligible[:, None]
+        return np.divide(1.0, pivots, out=np.zeros_like(pivots), where=kept)
 
     def apply(self, B: Array) -> Array:
         """``G B`` for every ridge: B is (n, c) or (L, n, c), the result (L, n, c). Cost O(L c n p)."""

@@ -200,6 +200,9 @@ def _new_row(
     row.status = "shared preprocessing" if path.frozen else "ok"
     if held.failed[used].any():
         row.retrain = held.reason
+    elif held.least_squares is not None and held.least_squares[used].any():
+        solved = f"least-squares solution: {held.reason}"
+        row.status = f"{row.status}; {solved}" if path.frozen else solved
     return row
 
 
@@ -245,6 +248,7 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
         np.any([part.failed for part in parts], axis=0),
         all(part.exact for part in parts),
         parts[0].reason,
+        np.any([part.least_squares for part in parts], axis=0) if parts[0].least_squares is not None else None,
     )
 
 
