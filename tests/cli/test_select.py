@@ -125,6 +125,8 @@ def test_a_report_is_written(onefit, mixed, tmp_path):
     result = onefit("select", mixed, "--learner", "lssvm", "--cv", 3, "--report", "report.html")
     assert result.exit_code == 0
     page = (tmp_path / "report.html").read_text()
+    (score,) = [line.removeprefix("score").strip() for line in result.stdout.splitlines() if line.startswith("score")]
+    assert f"columns transformed by the training rows of each fold, the chosen model has {score}; exact." in page
     assert page.startswith("<!doctype html>")
     assert "mixed.csv" in page
 

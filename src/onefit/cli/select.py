@@ -135,8 +135,26 @@ def _write(selection: Selection, rows: Data, save: Path | None, report: Path | N
     if report is not None:
         from ..report import write
 
-        write(selection.search, report, title=Path(rows.name).name, X=rows.X, y=rows.y)
+        write(selection.search, report, title=Path(rows.name).name, X=rows.X, y=rows.y, remark=_remark(selection))
         note(f"wrote {report}")
+
+
+def _remark(selection: Selection) -> str | None:
+    """Why the report's score of the chosen model is not the one that is printed, if columns are transformed."""
+    if selection.interrupted or not hasattr(selection.model, "steps"):
+        return None
+    return (
+        "This page shows the search, in which columns were transformed once for all folds. With columns transformed "
+        f"by the training rows of each fold, the chosen model has {_score(selection)}; {selection.exactness}."
+    )
+
+
+def _score(selection: Selection) -> str:
+    """The score of the chosen model and how far it may be off."""
+    from ..report.text import number
+
+    error = "" if selection.error != selection.error else f" ± {number(selection.error, 2)}"
+    return f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)"
 
 
 def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
@@ -182,12 +200,11 @@ def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> 
             "seconds_estimated_for_them": savings.estimate, "trainings_timed": savings.timed,
         })  # fmt: skip
         return
-    error = "" if facts["standard_error"] is None else f" ± {number(selection.error, 2)}"
     by = "" if selection.value is None else f", by {request.criterion} = {number(selection.value)}"
     lines = {
         "model": f"{facts['learner']} with the {facts['kernel']} kernel",
         "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
-        "score": f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)",
+        "score": _score(selection),
         "known": _how_known(selection),
         "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}"
         + _how_chosen(selection, request),

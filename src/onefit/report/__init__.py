@@ -22,6 +22,7 @@ def write(
     X: Any = None,
     y: Any = None,
     comparison: Any = None,
+    remark: str | None = None,
 ) -> Path:
     """Write the report of a fitted search, one HTML file that loads nothing from elsewhere.
 
@@ -38,6 +39,8 @@ def write(
         kernel's matrix, spectrum and stability, and of a regression the out-of-fold predictions.
     comparison : Comparison, default=None
         What ``onefit.compare`` returned for the same data.
+    remark : str, default=None
+        A sentence to be shown with the answer.
 
     Returns
     -------
@@ -57,15 +60,23 @@ def write(
     >>> page.startswith("<!doctype html>"), "0.1" in page
     (True, True)
     """
-    page = render(gather(search, title=title, X=X, y=y, comparison=comparison))
+    page = render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark))
     target = Path(path)
     target.write_text(page, encoding="utf-8")
     return target
 
 
-def show(search: Any, *, title: str | None = None, X: Any = None, y: Any = None, comparison: Any = None) -> Shown:
+def show(
+    search: Any,
+    *,
+    title: str | None = None,
+    X: Any = None,
+    y: Any = None,
+    comparison: Any = None,
+    remark: str | None = None,
+) -> Shown:
     """The report of a fitted search for a notebook, which draws what this returns; arguments as in ``write``."""
-    return Shown(render(gather(search, title=title, X=X, y=y, comparison=comparison)))
+    return Shown(render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark)))
 
 
 @dataclass(frozen=True)

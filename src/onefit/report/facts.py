@@ -97,7 +97,13 @@ class Facts:
 
 
 def gather(
-    search: Any, *, title: str | None = None, X: Any = None, y: Any = None, comparison: Comparison | None = None
+    search: Any,
+    *,
+    title: str | None = None,
+    X: Any = None,
+    y: Any = None,
+    comparison: Comparison | None = None,
+    remark: str | None = None,
 ) -> Facts:
     """The facts of a fitted search; those that need the data only if they are given."""
     scores = read_scores(search)
@@ -110,7 +116,7 @@ def gather(
         title=title or "Kernel search",
         model=type(getattr(search.estimator, "steps", [(None, search.estimator)])[-1][1]).__name__,
         scores=scores,
-        advice=advice_of(search, scores),
+        advice=([remark] if remark else []) + advice_of(search, scores),
         largest_bounds={label: _largest(scores.bounds[scores.exactness == label]) for label in BOUNDED},
         labels=[(str(label), counts[label]) for label in Exactness if counts[label]],
         remarks=remarks.most_common(20),
