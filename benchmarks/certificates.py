@@ -10,8 +10,8 @@ pruned     criteria.CV(certify=True, prune=True)
 bif 1, 5, inf   criteria.BIF(order=…)
 
 For each: seconds, ratio to GridSearchCV, differences to the exact scores, whether the winner is the same, and by when
-held-out labels were proved. ``--data heart_scale`` reads a file from the folder ``ONEFIT_DATA`` instead of making rows
-up; ``--shares`` looks at the best candidate only, and at all of its rounds.
+held-out labels were proved, in the whole grid and at the best candidate. ``--data heart_scale`` reads a file from the
+folder ``ONEFIT_DATA`` instead of making rows up.
 
 Examples::
 

@@ -34,6 +34,10 @@ EXPERIMENTS = {
         "Kernel ridge regression, 1,000 rows",
         "315 candidates (21 widths, 15 ridges) x 10 folds, 20 columns: `python benchmarks/kernel_ridge.py`",
     ),
+    "ridge-2000": (
+        "Kernel ridge regression, 2,000 rows",
+        "The same grid: `python benchmarks/kernel_ridge.py --n 2000 --peers grid numpy onefit`",
+    ),
     "liquidsvm-1000": (
         "SVC beside liquidSVM, 1,000 rows",
         "The grid and the folds of the first table, in a run of its own; liquidSVM has no bias and stops early: "
@@ -42,7 +46,7 @@ EXPERIMENTS = {
     "liquidsvm-2000": ("SVC beside liquidSVM, 2,000 rows", "The same with `--n 2000`"),
     "rlscore-1000": (
         "Kernel ridge regression beside RLScore, 1,000 rows",
-        "The grid and the folds of the table before, in a run of its own; RLScore in Python 3.6 with NumPy 1.19: "
+        "The grid and the folds of kernel ridge regression above, in a run of its own; RLScore in Python 3.6 with NumPy 1.19: "
         "`python benchmarks/other_pythons.py --rlscore PYTHON`",
     ),
     "rlscore-2000": ("Kernel ridge regression beside RLScore, 2,000 rows", "The same with `--n 2000`"),

@@ -45,7 +45,7 @@ def reproduce(
 
         onefit reproduce --list
 
-        onefit reproduce bif:1 --datasets heart sonar --splits 3
+        onefit reproduce bif:1 --datasets heart australian --splits 3
 
         onefit reproduce all --jobs 2 --time-budget 2h --resume
     """
