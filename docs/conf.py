@@ -17,13 +17,14 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "results",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 
-# Pages of results/ are written by studies and are no sources; the gallery keeps its own times, which nobody reads.
+# Pages of results/ are written by studies and are copied as they are; the gallery keeps its own times, which nobody reads.
 exclude_patterns = ["_build", "results/**", "sg_execution_times.rst", "gallery/sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = False

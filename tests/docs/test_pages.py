@@ -31,14 +31,22 @@ def test_code_runs(page, tmp_path, monkeypatch):
         exec(compile("\n" * line + block.group(1), str(page), "exec"), names)  # errors name the line of the page
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def anchors(page):
+    """What links to a page may have behind their #: its headings, as GitHub and MyST spell them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*sorted(DOCS.glob("*.md")), *sorted(ROOT.glob("*.md"))], ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+    for target, anchor in re.findall(r"(?:\]\(|href=\")([^)#:\"]*)#?([^)\"]*)[)\"]", page.read_text(encoding="utf-8")):
         if target.startswith("gallery/"):  # written by the build, one page for each example
             name = target.removeprefix("gallery/")
             assert name == "index" or (ROOT / "examples" / f"{name}.py").exists(), target
-        else:
-            assert (DOCS / target).exists(), target
+        elif ":" not in anchor:  # no address on the web
+            found = page.parent / target if target else page
+            assert found.exists(), target
+            assert not anchor or anchor in anchors(found), f"{target}#{anchor}"
 
 
 def test_every_page_is_in_a_table_of_contents():
