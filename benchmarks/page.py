@@ -46,8 +46,8 @@ EXPERIMENTS = {
     "liquidsvm-2000": ("SVC beside liquidSVM, 2,000 rows", "The same with `--n 2000`"),
     "rlscore-1000": (
         "Kernel ridge regression beside RLScore, 1,000 rows",
-        "The grid and the folds of kernel ridge regression above, in a run of its own; RLScore in Python 3.6 with NumPy 1.19: "
-        "`python benchmarks/other_pythons.py --rlscore PYTHON`",
+        "The grid and the folds of kernel ridge regression above, in a run of its own; RLScore in Python 3.6 with "
+        "NumPy 1.19: `python benchmarks/other_pythons.py --rlscore PYTHON`",
     ),
     "rlscore-2000": ("Kernel ridge regression beside RLScore, 2,000 rows", "The same with `--n 2000`"),
 }

@@ -24,7 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 
-# Pages of results/ are written by studies and are copied as they are; the gallery keeps its own times, which nobody reads.
+# Pages of results/ are written by studies and copied as they are; the gallery keeps its own times, which nobody reads.
 exclude_patterns = ["_build", "results/**", "sg_execution_times.rst", "gallery/sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = False

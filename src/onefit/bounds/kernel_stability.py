@@ -75,8 +75,8 @@ def svm_change(beta: float, *, kappa: float, lam: float) -> float:
     .. math:: \gamma = \frac{\kappa^{3/4}}{\sqrt2 \lambda} \beta^{1/4} \left[1 + (\beta / (4\kappa))^{1/4}\right]
 
     What the proof of Theorem 2 gives; the headline O(beta) is false for small beta. Uses a proposition of Cortes,
-    Mohri & Talwalkar (2010) from memory and, as the paper, neglects 1/n against 1/(n-1). Vacuous: it does not fall
-    with n.
+    Mohri & Talwalkar (2010), not compared with the source, and, as the paper, neglects 1/n against 1/(n-1). Vacuous: it
+    does not fall with n.
 
     >>> round(svm_change(4.0, kappa=1.0, lam=1.0), 12)
     2.0
@@ -90,8 +90,9 @@ def svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam: flo
 
     .. math:: R \le R_{emp} + \sqrt{(Q^2 + 12 Q n \gamma) / (2 n \delta)}, \qquad Q = 1 + \sqrt{\kappa / \lambda}
 
-    What Theorem 4 should read, by Bousquet & Elisseeff's Theorem 11 (constants from memory). The paper's
-    Q = 1 + lam kappa is wrong, and its sqrt(beta²/delta) does not follow. Vacuous: gamma does not fall with n.
+    What Theorem 4 should read, by Bousquet & Elisseeff's Theorem 11 (constants not compared with the source). The
+    paper's Q = 1 + lam kappa is wrong, and its sqrt(beta²/delta) does not follow. Vacuous: gamma, which is
+    ``svm_change``, does not fall with n.
     """
     check_delta(delta)
     gamma = svm_change(beta, kappa=kappa, lam=lam)

@@ -69,10 +69,10 @@ def sm_risk_bound(spectral_measure: float, total: float, *, ridge: float, n: int
               + \sqrt{3\mu/n} \right], \qquad
               \mu = \frac{8}{\theta^2} \ln n \ln 2n + \ln\frac{2n}{\delta}
 
-    Theorem 1, corrected (``margin_lower_bound``); the underlying theorem on voting classifiers is from memory and its
-    hypothesis is not met as the paper states it. Vacuous: always above one, since SM is at most 1/n and the bracket at
-    least 2/n. Theorem 2 as printed is false (its right side can be negative) and, corrected, always above one: it is
-    left out.
+    Theorem 1, corrected (``margin_lower_bound``); the underlying theorem on voting classifiers is as known from the
+    literature, and its hypothesis is not met as the paper states it. Vacuous: always above one, since SM is at most 1/n
+    and the bracket at least 2/n. Theorem 2 as printed is false (its right side can be negative) and, corrected, always
+    above one: it is left out.
     """
     check_delta(delta)
     check_rows(n)

@@ -22,10 +22,11 @@ class BIF(Criterion):
     hundredth of epsilon for regression; nothing for the squared hinge), and the series starts from the minimiser of
     the smoothed loss (``start="smoothed"``) or of the loss itself, as the paper does (``"plug-in"``). The rows at
     which the loss is curved are frozen: even the whole series is one Newton step of each fold, not exact.
+    ``scale_penalty`` and ``aggregate`` are those of ``CV``.
 
     Cost    one fit and O(r l_i²) per fold; O(r n²) with ``scale_penalty``.
     Oracle  dense matrix powers; the paper's operators.
-    Source  Liu, Jiang, Liao & Wang, fast cross-validation by BIF.
+    Source  Liu, Liao, Jiang, Ding, Lin & Wang, Fast cross-validation for kernel-based algorithms.
     """
 
     order: float = 5

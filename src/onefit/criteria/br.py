@@ -25,7 +25,7 @@ class BR(Criterion):
     over leave-one-out residuals r and :math:`\theta`, the natural logarithms of the d kernel parameters: every
     ``gamma`` and ``degree`` of the kernel. A Gram matrix that is given has none (d = 0). Ω vanishes at gamma = 1, which
     would win whatever the data say: it is no less than ``FLOOR``. Of c targets there are n c residuals. The constants
-    are from memory of the literature.
+    are as known from the literature, not compared with the source.
 
     Cost    as LOO.
     Oracle  n fits.

@@ -20,6 +20,10 @@ class CV(Criterion):
     ``tolerance`` times the standard deviation of the targets. ``prune=True`` stops as soon as a candidate's best
     possible score is below one that is proved. ``exactness`` and ``error_bound`` (of the mean score) say what was done.
 
+    On a Gram matrix it is the squared error, or the share of wrong labels, of all tested rows (``aggregate="points"``)
+    or as the mean of the folds' means (``"folds"``); a search takes its ``scoring``. With ``scale_penalty`` the penalty
+    follows the number of training rows, as in ``KernelSearchCV``.
+
     Cost    one factorisation of K and O(Σ l_i² n) for folds of l_i rows.
     Oracle  retraining on every fold.
     Laws    with squared error, V(c y) = c² V(y); with an intercept, V(y + c) = V(y).

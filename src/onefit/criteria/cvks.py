@@ -22,6 +22,7 @@ class CVKS(Criterion):
     .. math:: CV_k + \frac{\eta}{n} \hat\beta
 
     with the exact cross-validated squared loss of least squares, hinge loss of support vector machines of two classes.
+    A list of ``eta`` is chosen from by an inner threefold cross-validation of a search. ``scale_penalty`` as in ``CV``.
     ``aggregate="points"`` pools the rows; the paper averages the folds' means, ``aggregate="folds"``.
 
     Cost    that of exact cross-validation, and a pass over K.

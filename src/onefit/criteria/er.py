@@ -22,7 +22,7 @@ class ER(Criterion):
 
     ``components`` is t; "sqrt" means ⌊√n⌋. A list of either parameter is chosen from by an inner threefold
     cross-validation of a search. If the rank is at most t the ratio is infinite and the risk alone remains; NaN for
-    K = 0. The formula is from memory of the literature.
+    K = 0. The formula is as known from the literature, not compared with the source.
 
     Cost    one spectrum, then O(n²) a penalty.
     Oracle  all eigenvalues, and a fit.

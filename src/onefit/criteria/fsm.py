@@ -20,8 +20,8 @@ class FSM(Criterion):
 
     with a_i, b_i the means of row i of K over the positive and the negative class for a positive i, c_i, d_i those
     for a negative i, and A … D their means. Of more than two classes it is the mean over the one-vs-rest problems.
-    Infinite if the class means coincide, NaN for K = 0. The formula is from memory of the literature; its algebra
-    is checked against explicit features.
+    Infinite if the class means coincide, NaN for K = 0. The formula is as known from the literature, not
+    compared with the source; its algebra is checked against explicit features.
 
     Cost    O(n²): one product of K with the indicators of the classes.
     Oracle  explicit feature vectors.

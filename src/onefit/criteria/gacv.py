@@ -18,8 +18,8 @@ class GACV(Criterion):
     .. math:: \frac1n \left[ \sum_i \xi_i + 2 \sum_{y_i f_i < -1} \alpha_i K_{ii}
               + \sum_{-1 \le y_i f_i \le 1} \alpha_i K_{ii} \right]
 
-    The constants are from memory of the literature. Rows at a margin of one up to 1e-8 count as within it: free support
-    vectors are there, up to rounding.
+    The constants are as known from the literature, not compared with the source. Rows at a margin of one up to 1e-8
+    count as within it: free support vectors are there, up to rounding.
 
     Cost    O(n), after the fit.
     Oracle  the formula over the rows of another solver's fit; leave-one-out hinge loss is only approximated.

@@ -21,7 +21,7 @@ class LML(Criterion):
     The ridge is the variance of the noise, that of row i divided by its weight. Several targets are independent:
     their values add up. A machine with a bias has an improper prior and is refused.
 
-    Cost    one spectrum, then O(n) a penalty.
+    Cost    one spectrum, then O(n²) a penalty.
     Oracle  the density of a multivariate normal.
     Laws    invariant to rotations of (K, y); K and alpha times c, y times √c subtract (n/2) log c.
     Source  Rasmussen & Williams (2006), 2.30.

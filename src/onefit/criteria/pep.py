@@ -18,8 +18,8 @@ class PEP(Criterion):
 
     .. math:: PEP_t = \sum_{j \le t} s_j / \sum_j s_j
 
-    ``components`` is t; "sqrt" means ⌊√n⌋. Negative eigenvalues count as zero; NaN for K = 0. The formula is from
-    memory of the literature.
+    ``components`` is t; "sqrt" means ⌊√n⌋. Negative eigenvalues count as zero; NaN for K = 0. The formula is as
+    known from the literature, not compared with the source.
 
     Cost    one spectrum.
     Oracle  all eigenvalues.

@@ -38,10 +38,10 @@ def read(path: str | Path, *, target: Target = None, n_features: int | None = No
     Parameters
     ----------
     path : str or Path
-    target : str, int, None or False
+    target : str, int, None or False, default=None
         The column to predict: its name or position. None is the last column, and the label of LIBSVM text; with False
         no column is the target and y is None.
-    n_features : int or None
+    n_features : int or None, default=None
         For LIBSVM text, whose rows leave out zeros: the number of features, where these rows do not show all.
 
     Returns

@@ -33,7 +33,7 @@ class Comparison:
     the exact ``cv_score`` of that choice, ``cv_rank``, the place of that score among all candidates, ``rank``, its
     place among the criteria, and the ``seconds`` of a search by this criterion alone, without refit. ``candidates``
     are the parameters of the grid, ``values`` the natural values of each criterion for all of them, ``cv_scores``
-    their exact scores.
+    their exact scores, and ``greater_is_better`` the direction of each criterion.
     """
 
     rows: list[dict[str, Any]]
@@ -49,7 +49,11 @@ class Comparison:
         return pd.DataFrame(self.rows, columns=list(COLUMNS))
 
     def plot(self, parameter: str | None = None):
-        """Each criterion over a kernel parameter: see ``plot_comparison``."""
+        """A matplotlib figure with a panel for each criterion: its best value at every value of a parameter.
+
+        ``parameter`` is one of the grid's, by default a kernel parameter. The point that the criterion chooses is
+        marked.
+        """
         from .comparison_plot import plot_comparison
 
         return plot_comparison(self, parameter)
@@ -85,12 +89,16 @@ def compare(
 
     Parameters
     ----------
-    estimator, param_grid, X, y, cv, groups, sample_weight, preprocessing, scale_penalty, n_jobs
+    estimator, param_grid, X, y
         As in ``KernelSearchCV``.
     criteria : list of str or criterion
         Names or objects of ``onefit.criteria``.
+    cv, groups, sample_weight
+        As in ``KernelSearchCV``.
     scoring : str or callable, default=None
         What cross-validation scores the choices by.
+    preprocessing, scale_penalty, n_jobs
+        As in ``KernelSearchCV``.
 
     Returns
     -------

@@ -69,12 +69,6 @@ class KernelSearchCV(GridSearchCV):
         Whether the penalty follows the number of training rows (a penalty on the mean loss).
     memory_budget : int, float or str, default=None
         Bytes, or a string such as "4GB". None means what the machine has available. Checked before any work.
-    gram_dtype : {"float64", "float32"}, default="float64"
-        How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
-        results are then labelled approximate.
-    kernels : str or sequence of str, default=None
-        With ``param_grid="auto"``: the kernels to try, as in ``default_grid``; None is the estimator's own. The best
-        one is followed after the first round.
     time_budget : float or str, default=None
         Seconds, or a string such as "60s" or "5m", from the beginning of ``fit``. When they are over nothing more is
         started, the best candidate so far is chosen, and the others are labelled "not reached", with a
@@ -87,6 +81,12 @@ class KernelSearchCV(GridSearchCV):
         interrupted, killed or out of time. Searches that differ in any of these share a file without meeting, and so
         do processes. Out-of-fold values are not in it: those of the best candidate may be computed once more.
         ``ledger_`` counts what this fit did.
+    gram_dtype : {"float64", "float32"}, default="float64"
+        How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
+        results are then labelled approximate.
+    kernels : str or sequence of str, default=None
+        With ``param_grid="auto"``: the kernels to try, as in ``default_grid``; None is the estimator's own. The best
+        one is followed after the first round.
 
     Attributes
     ----------

@@ -23,13 +23,30 @@ def standard_error(deviation, n_splits: int):
 def one_standard_error(cv_results) -> int:
     """The most regularised candidate within one standard error of the best: a ready-made ``refit``.
 
-    Among candidates whose mean test score is at least the best one less its standard error
-    (``standard_error``), takes the largest ``alpha``, or the smallest ``C``; then the smallest gamma and
-    degree; then the best score; then the first. Needs a single metric and two splits or more.
+    Among candidates whose mean test score is at least the best one less its standard error (sample standard
+    deviation over the splits, divided by the root of their number), takes the largest ``alpha``, or the smallest
+    ``C``; then the smallest gamma and degree; then the best score; then the first.
 
-    >>> from onefit import KernelSearchCV, one_standard_error
-    >>> KernelSearchCV.__name__, one_standard_error.__name__
-    ('KernelSearchCV', 'one_standard_error')
+    Parameters
+    ----------
+    cv_results : dict
+        ``cv_results_`` of a search with a single metric and two splits or more.
+
+    Returns
+    -------
+    int
+        The number of the candidate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from onefit import LSSVR, KernelSearchCV, one_standard_error
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> grid = {"gamma": [0.1, 1, 10, 100], "alpha": [0.01, 0.03, 0.1, 0.3, 1, 3, 10]}
+    >>> KernelSearchCV(LSSVR(), grid, cv=5).fit(X, y).best_params_
+    {'alpha': 1, 'gamma': 10}
+    >>> KernelSearchCV(LSSVR(), grid, cv=5, refit=one_standard_error).fit(X, y).best_params_
+    {'alpha': 3, 'gamma': 10}
     """
     if "mean_test_score" not in cv_results:
         raise ValueError("one_standard_error needs a single metric: cv_results_ has no mean_test_score.")

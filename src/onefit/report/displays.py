@@ -42,8 +42,8 @@ class ValidationSurfaceDisplay:
     """Scores of a grid as a heat map: kernel parameter by regularisation.
 
     The chosen candidate is marked with a star, the one-standard-error choice with a diamond; certified, approximate
-    and retrained cells have a symbol where labels differ, pruned and failed ones are grey. Colours start three times as
-    far below the best score as the median is, so that a few dreadful candidates do not use them up.
+    and retrained cells have a symbol where labels differ; what was pruned, failed or not reached is grey. Colours start
+    three times as far below the best score as the median is, so that a few dreadful candidates do not use them up.
 
     Examples
     --------
