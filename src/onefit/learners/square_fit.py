@@ -10,8 +10,8 @@ from scipy import linalg
 
 from ..core import Ledger
 from ..linalg.cost import INVERSE, SPECTRUM
-from ..linalg.factor import harmless, pseudo_inverse, rounding, singular, structured, unit_bias
-from ..linalg.spectrum import EPS, Array, Spectrum, decompose
+from ..linalg.factor import harmless, inaccuracy, pseudo_inverse, rounding, singular, structured, unit_bias
+from ..linalg.spectrum import EPS, Array, Spectrum, decompose, frobenius_norm
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _by_spectrum(spectrum: Spectrum, Y: Array, ridges: Array, minimum_norm: bool
     dual[bad] = np.nan
     if minimum_norm and bad.any():
         inverse = pseudo_inverse(spectrum, ridges[bad])
-        dual[bad], error[bad] = inverse.apply(Y), 10 * EPS * spectrum.norm * inverse.norms()
+        dual[bad], error[bad] = inverse.apply(Y), inaccuracy(spectrum) * inverse.norms()
     intercept = np.zeros((len(ridges), Y.shape[1]))
     if spectrum.null is not None and spectrum.coupling is not None:
         intercept = spectrum.null @ Y - spectrum.coupling @ dual
@@ -112,7 +112,7 @@ def _by_cholesky(K: Array, Y: Array, ridges: Array, null: Array | None, ledger: 
     n, c = Y.shape
     right = Y if null is None else np.column_stack([Y, null])
     dual, intercept = np.empty((len(ridges), n, c)), np.zeros((len(ridges), c))
-    size = EPS * float(np.linalg.norm(K))
+    size = EPS * frobenius_norm(K)
     if ridges.min() <= size:  # too small to make K positive definite
         return None
     for k, ridge in enumerate(ridges):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .inverse import CholeskyFamily
-from .spectrum import EPS, Array, SpectralInverse, Spectrum
+from .spectrum import EPS, Array, SpectralInverse, Spectrum, frobenius_norm
 from .structure import component_spectrum, low_rank_spectrum, without
 
 Factor = Spectrum | CholeskyFamily
@@ -49,9 +49,12 @@ def harmless(factor: Factor, ridges: Array, bad: NDArray[np.bool_]) -> Array:
 
 
 def pseudo_inverse(spectrum: Spectrum, ridges: Array) -> SpectralInverse:
-    """Of singular ``K + ridge I``: pivots up to ``n eps |K + ridge I|`` are rounding, as in ``numpy.linalg.lstsq``."""
+    """Of singular ``K + ridge I``: pivots up to ``n eps |K + ridge I|`` are rounding, as in ``numpy.linalg.lstsq``.
+
+    The norm is that before any projection, by which the rounding is not made smaller.
+    """
     eigenvalues = spectrum.values if spectrum.flat is None else np.append(spectrum.values, spectrum.flat)
-    largest = np.abs(eigenvalues + ridges[:, None]).max(axis=1, initial=0.0)
+    largest = np.abs(eigenvalues + ridges[:, None]).max(axis=1, initial=spectrum.magnitude)
     return SpectralInverse(spectrum, ridges, negligible=len(spectrum.vectors) * EPS * largest)
 
 
@@ -67,9 +70,12 @@ def smallest_pivots(factor: Factor, ridges: Array) -> Array:
 
 def rounding(factor: Factor, ridges: Array) -> Array:
     """Relative size of rounding and neglected parts in a solution: ``(10 eps |K| + error) / min |s + ridge|``."""
-    if isinstance(factor, CholeskyFamily):
-        size = 10 * EPS * float(np.linalg.norm(factor.K))
-    else:
-        size = 10 * EPS * max(factor.norm, factor.magnitude) + factor.error
     with np.errstate(divide="ignore", invalid="ignore"):  # no pivot, no digits
-        return np.asarray(size / smallest_pivots(factor, ridges))
+        return np.asarray(inaccuracy(factor) / smallest_pivots(factor, ridges))
+
+
+def inaccuracy(factor: Factor) -> float:
+    """How far the factor may be from that of K: ``10 eps |K| + error``, K before any projection."""
+    if isinstance(factor, CholeskyFamily):
+        return 10 * EPS * frobenius_norm(factor.K)
+    return 10 * EPS * max(factor.norm, factor.magnitude) + factor.error

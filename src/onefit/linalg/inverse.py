@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .lapack import invert_in_place
-from .spectrum import EPS, Array, Rows
+from .spectrum import EPS, Array, Rows, frobenius_norm
 
 
 class NotPositiveDefiniteError(ArithmeticError):
@@ -81,7 +81,7 @@ def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:
     A ridge below the rounding of K cannot be relied on to make it positive definite and is refused.
     """
     n = len(K)
-    if ridge <= EPS * float(np.linalg.norm(K)):
+    if ridge <= EPS * frobenius_norm(K):
         raise NotPositiveDefiniteError(f"a ridge of {ridge} is below the rounding of K")
     A = np.array(K, order="C")
     A.flat[:: n + 1] += ridge

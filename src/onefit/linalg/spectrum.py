@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from .lapack import eigh_in_place
 
@@ -166,7 +167,7 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
     Cost: O(n³) by LAPACK's divide and conquer, in place with 2 n² doubles of work space.
     """
     K = np.ascontiguousarray(K)
-    magnitude = float(np.linalg.norm(K))
+    magnitude = frobenius_norm(K)
     coupling = None
     if null is None:
         values, vectors = eigh_in_place(K)
@@ -186,6 +187,12 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
     # Folds gather rows, and rows are contiguous in C order.
     vectors = np.ascontiguousarray(vectors)
     return Spectrum(values, vectors, null=null, coupling=coupling, magnitude=magnitude)
+
+
+def frobenius_norm(K: Array) -> float:
+    """Of K whose squares may overflow: BLAS scales a vector before it squares, a block of rows at a time."""
+    blocks = (K[start : start + 256].reshape(-1) for start in range(0, len(K), 256))
+    return float(linalg.norm([linalg.norm(block, check_finite=False) for block in blocks]))
 
 
 def _drop_first(K: Array) -> Array:
