@@ -11,7 +11,7 @@ from onefit.kernels import Gaussian, Linear, Polynomial, Precomputed
 from onefit.learners.square import SquareLoss
 from onefit.learners.square_fit import fit_path
 
-from ..oracles.problems import points, row_weights, seeds, smooth_targets
+from ..oracles.problems import points, random_symmetric, row_weights, seeds, smooth_targets
 from .running import workspace
 
 N = 36
@@ -92,6 +92,29 @@ def test_a_ridge_that_cancels_an_eigenvalue():
     np.testing.assert_allclose(path.dual[0], least_squares(K, Y, ridge, None, False)[0], atol=1e-12)
 
 
+@pytest.mark.parametrize("constant", [1.0, 3 * 3.7**2, 1e5 / 3])
+@weightings
+def test_a_constant_gram_matrix_leaves_the_mean_to_a_machine_with_a_bias(constant, kind):
+    """What the projection leaves of K is rounding of K, and not to be divided by."""
+    Y, weights = smooth_targets(0, points(0, N), 2), weights_of(0, kind)
+    K = np.full((N, N), constant)
+    path = fit_path(K.copy(), Y, RIDGES[:2], weights=weights, bias=True, positive=True, minimum_norm=True)
+    assert path.singular.all()
+    mean = np.average(Y, axis=0, weights=weights)
+    np.testing.assert_allclose(path.predict(K), np.broadcast_to(mean, (2, *Y.shape)), atol=1e-12)
+
+
+@biases
+@pytest.mark.parametrize("exponent", [100, 200, 300])
+def test_entries_whose_squares_overflow(bias, exponent):
+    K = random_symmetric(0, N)
+    Y = smooth_targets(0, K[:, :3], 2)
+    path = fit_path(K * 10.0**exponent, Y, np.array([0.0]), bias=bias, minimum_norm=True)
+    dual, intercept = least_squares(K, Y, 0.0, None, bias)
+    np.testing.assert_allclose(path.dual[0] * 10.0**exponent, dual, atol=1e-9)
+    np.testing.assert_allclose(path.intercept[0], intercept, atol=1e-9)
+
+
 SPLITS = {
     "five folds": KFold(5, shuffle=True, random_state=0),
     "unequal folds": KFold(7),
@@ -155,6 +178,17 @@ def test_a_regular_matrix_with_a_singular_training_block():
     tested, _ = train_and_test(K, Y, splits, [0.0, 1.0], None, False)
     for actual, expected in zip(held.test, tested, strict=True):
         np.testing.assert_allclose(actual, expected, atol=1e-12)
+
+
+def test_a_singular_matrix_with_regular_training_sets():
+    """More columns than training rows, but fewer than rows: no split is solved by least squares."""
+    X = np.random.default_rng(0).normal(size=(20, 18))
+    K, Y, splits = Linear()(X), smooth_targets(0, X, 1), list(KFold(5).split(X))
+    held = SquareLoss(minimum_norm=True).heldout(workspace(X, splits, Linear()), Targets(Y), np.array([0.0, 1.0, 2.0]))
+    assert held.least_squares.tolist() == [False, False, False]
+    tested, _ = train_and_test(K, Y, splits, [0.0, 1.0, 2.0], None, False)
+    for actual, expected in zip(held.test, tested, strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
 
 
 def test_all_singular_ridges_of_a_split_share_one_decomposition():

@@ -35,6 +35,19 @@ def test_at_most_four_squares(estimator, cv, n_alphas):
     assert peak_in_squares(search, X, y) <= 4.3  # and a few vectors: n is small here
 
 
+@pytest.mark.parametrize("n_splits", [3, 10, 30])
+@pytest.mark.parametrize("n_alphas", [2, 15])
+def test_singular_candidates_need_no_more(n_splits, n_alphas):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, 10)), rng.normal(size=N)
+    X[N // 2 :] = X[: N // 2]
+    grid = {"alpha": [0.0, *np.logspace(-3, 3, n_alphas - 1)]}
+    search = KernelSearchCV(LSSVR(gamma=0.1), grid, cv=n_splits, refit=False, scoring="neg_mean_squared_error")
+    search.fit(X[:50], y[:50])
+    assert peak_in_squares(search, X, y) <= 4.3
+    assert search.cv_results_["status"][0].startswith("least-squares solution")
+
+
 def test_precomputed_needs_no_more():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(N, 10)), rng.normal(size=N)

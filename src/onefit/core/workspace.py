@@ -82,6 +82,10 @@ class Workspace:
             factor = self._factors[case] = self._spectrum(factor.K, factor.null)
         return factor
 
+    def forget_factors(self) -> None:
+        """Make room for others' matrices: factors are computed anew if they are asked for again."""
+        self._factors.clear()
+
     def _spectrum(self, K: Array, null: Array | None) -> Spectrum:
         with self.problem.ledger.record("eigendecomposition"):
             return decompose(K, null, self.kernel.positive)

@@ -94,6 +94,7 @@ class SquareLoss:
                 held = fit.run("spectrum")
             del fit
             if self.minimum_norm and held.failed.any():
+                ws.forget_factors()
                 self._train_singular(held, ws, targets, ridges, scale_penalty, on_train)
             return held
 
@@ -154,7 +155,9 @@ class SquareLoss:
         found = self._fold_by_fold(ws, targets, ridges[failed], scale_penalty, None if on_train is None else report)
         for part, values in zip(held.test, found.test):
             part[failed] = values
-        held.error[failed], held.failed[failed], held.least_squares = found.error, False, failed
+        held.error[failed], held.failed[failed] = found.error, False
+        held.least_squares = np.zeros(len(ridges), dtype=bool)
+        held.least_squares[failed] = found.least_squares  # a training set may be regular where all rows are not
 
 
 @dataclass
