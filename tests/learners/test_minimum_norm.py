@@ -180,6 +180,21 @@ def test_a_regular_matrix_with_a_singular_training_block():
         np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
+@seeds
+def test_a_ridge_that_cancels_an_eigenvalue_at_the_share_of_one_split(seed):
+    """With ``scale_penalty`` the system of all rows is singular at 14/16 of the ridge, not at 12/16."""
+    K = random_symmetric(seed, 16)
+    K[0] = K[:, 0] = 0.0
+    K[0, 0] = -14.0
+    Y, ridges = smooth_targets(seed, K[:, :3], 1), np.array([16.0, 100.0])
+    splits = [(np.arange(12), np.arange(12, 16)), (np.arange(2, 16), np.arange(2))]
+    ws = workspace(K, splits, Precomputed())
+    held = SquareLoss(minimum_norm=True).heldout(ws, Targets(Y), ridges, scale_penalty=True)
+    tested, _ = train_and_test(K, Y, splits, ridges, None, False, scale_penalty=True)
+    for actual, expected in zip(held.test, tested, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-8, atol=1e-8)
+
+
 def test_a_singular_matrix_with_regular_training_sets():
     """More columns than training rows, but fewer than rows: no split is solved by least squares."""
     X = np.random.default_rng(0).normal(size=(20, 18))

@@ -182,18 +182,19 @@ class _OneFit:
         L, c = len(ridges), self.targets.Y.shape[1]
         sizes = [problem.n] if self.pooled else [len(fold.test) for fold in problem.folds]
         groups = list(self._penalty_groups())
-        smallest = min(share for share, _ in groups)
-        bad = singular(self.factor, ridges * smallest)
+        bad = np.any([singular(self.factor, ridges * share) for share, _ in groups], axis=0)
         self.result = HeldOut(
             [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, not np.isfinite(self.order), SINGULAR,
             least_squares=np.zeros(L, dtype=bool),
         )  # fmt: skip
-        usable = harmless(self.factor, ridges, bad)
+        relative_error = np.zeros(L)
         for share, numbers in groups:
-            for positions, inverse in self.factor.inverses(usable * share):
+            usable = harmless(self.factor, ridges * share, bad)
+            for positions, inverse in self.factor.inverses(usable):
                 self._fill(positions, inverse, numbers)
                 del inverse  # before the next one is made
-        self.result.error += rounding(self.factor, usable * smallest) * self._size()
+            relative_error = np.fmax(relative_error, rounding(self.factor, usable))
+        self.result.error += relative_error * self._size()
         for part in self.result.test:
             bad |= ~np.isfinite(part).all(axis=(1, 2))  # a training set without a unique solution
         for part in self.result.test:
