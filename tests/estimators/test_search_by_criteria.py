@@ -427,3 +427,20 @@ def test_several_workers_give_the_same(two_classes):
     )
     for name in ("span", "sm", "cvks"):
         np.testing.assert_array_equal(one.cv_results_[f"criterion_{name}"], two.cv_results_[f"criterion_{name}"])
+
+
+@pytest.mark.parametrize("criterion", ["cv", "bif", "cvks"])
+@pytest.mark.parametrize("preprocessing", ["per_fold", "shared"])
+def test_singular_candidates_are_told_of_whatever_is_read_off_their_held_out_values(
+    regression, criterion, preprocessing
+):
+    X, y = np.vstack([regression[0]] * 2), np.tile(regression[1], 2)
+    model = make_pipeline(StandardScaler(), LSSVR(gamma=0.5))
+    search = KernelSearchCV(
+        model, {"lssvr__alpha": [0.0, 1.0]}, criterion=criterion, preprocessing=preprocessing,
+        cv=KFold(3, shuffle=True, random_state=0), refit=False,
+    ).fit(X, y)  # fmt: skip
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    usual = "shared preprocessing" if preprocessing == "shared" else "ok"
+    told = "least-squares solution: K + alpha I is singular to working precision"
+    assert search.cv_results_["status"].tolist() == [told if usual == "ok" else f"{usual}; {told}", usual]

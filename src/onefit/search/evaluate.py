@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from functools import cached_property
 from traceback import format_exc
 
@@ -111,7 +112,11 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     if not settings.scored:
         assert appraisal is not None
         appraisal.after_holding_out()
-        return _judged_rows(appraisal, path, settings, time.perf_counter() - start)
+        rows = _judged_rows(appraisal, path, settings, time.perf_counter() - start)
+        for row, entry in zip(rows, path.entries):
+            _tell_least_squares(row, np.searchsorted(penalties, entry.penalties), known.values())
+        _write_criteria(rows, appraisal)
+        return rows
     train = None
     if settings.return_train_score and settings.scoring is not None:
         train = TrainScores(settings, settings.scoring, path, penalties)
@@ -175,7 +180,6 @@ def _judged_rows(appraisal: Appraisal, path: Path, settings: Settings, seconds: 
         row.status = "shared preprocessing" if path.frozen else "ok"
         row.fit_seconds = seconds / len(path.entries)
         rows.append(row)
-    _write_criteria(rows, appraisal)
     return rows
 
 
@@ -200,10 +204,18 @@ def _new_row(
     row.status = "shared preprocessing" if path.frozen else "ok"
     if held.failed[used].any():
         row.retrain = held.reason
-    elif held.least_squares is not None and held.least_squares[used].any():
-        solved = f"least-squares solution: {held.reason}"
-        row.status = f"{row.status}; {solved}" if path.frozen else solved
+    else:
+        _tell_least_squares(row, used, [held])
     return row
+
+
+def _tell_least_squares(row: Row, used: np.ndarray, found: Iterable[HeldOut]) -> None:
+    """Add to the status that values at the penalties ``used`` are those of singular systems."""
+    for held in found:
+        if held.least_squares is not None and held.least_squares[used].any():
+            known = [] if row.status == "ok" else [row.status]
+            row.status = "; ".join([*known, f"least-squares solution: {held.reason}"])
+            return
 
 
 def _keep_best_values(rows: list[Row]) -> None:
