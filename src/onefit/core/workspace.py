@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Workspace:
-    """Gram matrix and factors of (problem, kernel), each computed at most once.
+    """Gram matrix and factors of (problem, kernel), each computed at most once unless it was forgotten.
 
     ``readers`` is how many learners will ask for a factor: the last one may overwrite the Gram matrix, which
     keeps the peak at four n x n arrays (base, Gram turned eigenvectors, and LAPACK's work space of two). ``starts``
