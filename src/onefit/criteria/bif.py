@@ -16,7 +16,8 @@ class BIF(Criterion):
 
     For the square loss the series converges to exact cross-validation wherever no fold exceeds half of the
     data, geometrically but slowly for small penalties; ``order=np.inf`` is its sum. The paper prints the
-    weight -1/(t-1), right for equal folds only; here it is that of each fold's size.
+    weight -1/(t-1), right for equal folds only; here it is that of each fold's size. Where the system of all rows is
+    singular there is no series, and values are those of training.
 
     Losses of support vector machines are smoothed over ``h`` around their kinks (None: 0.01 for the hinge loss, a
     hundredth of epsilon for regression; nothing for the squared hinge), and the series starts from the minimiser of

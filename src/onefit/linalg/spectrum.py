@@ -190,7 +190,11 @@ def decompose(K: Array, null: Array | None = None, positive: bool = False) -> Sp
 
 
 def frobenius_norm(K: Array) -> float:
-    """Of K whose squares may overflow: BLAS scales a vector before it squares, a block of rows at a time."""
+    """Of K whose squares may overflow: then blocks of rows are scaled before they are squared, as BLAS does."""
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(K))
+    if np.isfinite(norm):
+        return norm
     blocks = (K[start : start + 256].reshape(-1) for start in range(0, len(K), 256))
     return float(linalg.norm([linalg.norm(block, check_finite=False) for block in blocks]))
 
