@@ -48,6 +48,17 @@ def test_singular_candidates_need_no_more(n_splits, n_alphas):
     assert search.cv_results_["status"][0].startswith("least-squares solution")
 
 
+def test_several_machines_on_one_kernel_need_what_is_checked():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, 10)), rng.normal(size=N)
+    grid = {"fit_intercept": [True, False], "alpha": np.logspace(-3, 3, 15)}
+    search = KernelSearchCV(LSSVR(gamma=0.1), grid, cv=10, refit=False, memory_budget=4.9 * 8 * N**2)
+    with pytest.raises(ValueError, match="5 arrays"):
+        search.fit(X, y)
+    search.set_params(memory_budget=None).fit(X[:50], y[:50])
+    assert peak_in_squares(search, X, y) <= 5.3
+
+
 def test_precomputed_needs_no_more():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(N, 10)), rng.normal(size=N)

@@ -125,7 +125,7 @@ def check_memory(tasks: list[KernelTask], n_jobs, memory_budget, criteria: bool 
         keep = check_budget(
             task.source.folds.n,
             bases=len(task.kernel.bases),
-            work=max(task.kernel.buffers, *(path.squares for path in task.paths)) + int(criteria and apart),
+            work=max(task.kernel.buffers, task.squares) + int(criteria and apart),
             views=task.source.n_views,
             workers=workers,
             budget=memory_budget,

@@ -12,7 +12,7 @@ from ..core import Exactness, Folds, Targets
 from ..core.coding import CodedTargets
 from ..core.evidence import Trained
 from ..core.labels import Labels
-from ..core.machine import Learner, Series
+from ..core.machine import LEAST_SQUARES, Learner, Series
 from ..criteria.base import Criterion
 from ..kernels import Kernel
 from .certify import Certify
@@ -62,6 +62,12 @@ class KernelTask:
     def candidates(self) -> list[int]:
         """Numbers of all candidates of the task."""
         return [entry.candidate for path in self.paths for entry in path.entries]
+
+    @property
+    def squares(self) -> int:
+        """n x n arrays that its paths need: those of the largest, and factors that others of least squares leave."""
+        factorised = sum(path.learner.name == LEAST_SQUARES for path in self.paths)
+        return max(path.squares for path in self.paths) + max(factorised - 1, 0)
 
     def without(self, candidates: Container[int]) -> KernelTask:
         """The same without the paths whose candidates are all among the given ones."""
