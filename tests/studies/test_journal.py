@@ -1,5 +1,6 @@
 """Cells survive kills, two writers and mistakes."""
 
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -97,3 +98,47 @@ def test_files_that_are_no_journal_are_refused_and_kept(tmp_path):
         with pytest.raises(ValueError, match=path.name):
             Journal(path)
         assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE cells",
+        "ALTER TABLE cells RENAME COLUMN records TO notes",
+        "UPDATE cells SET records = substr(records, 1, 9)",
+        "UPDATE cells SET records = 7",
+    ],
+)
+def test_a_journal_of_another_shape_is_named(tmp_path, damage):
+    path = tmp_path / "cells.sqlite"
+    Journal(path).add(PROTOCOL, "heart", 0, RESULT)
+    with sqlite3.connect(path) as connection:
+        connection.execute(damage)
+    with pytest.raises(ValueError, match=f"{path}.*another folder"):
+        Journal(path).read(PROTOCOL)
+
+
+def test_a_journal_that_was_cut_off_is_refused(tmp_path):
+    """SQLite takes the missing end for zeros: the cells would seem not to be there, and their places be written over."""
+    path = tmp_path / "cells.sqlite"
+    journal = Journal(path)
+    for number in range(4):
+        journal.add(PROTOCOL, "heart", number, RESULT)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(ValueError, match=path.name):
+        Journal(path)
+
+
+def test_a_full_disk_is_explained(tmp_path):
+    journal = Journal(tmp_path / "cells.sqlite")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limit[1]))
+    try:
+        with pytest.raises(ValueError, match=journal.path.name):
+            journal.add(PROTOCOL, "heart", 0, Finished([("", "5-CV", 0.1)] * 2000, None, 1.0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, before)
+    journal.add(PROTOCOL, "heart", 0, RESULT)
+    assert journal.read(PROTOCOL) == {("heart", 0): RESULT}

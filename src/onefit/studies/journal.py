@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,30 +44,31 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"The folder {path.parent} cannot be made: {error}. Give another one.") from error
-        try:
-            with self._connection() as connection:
-                connection.execute("BEGIN IMMEDIATE")  # of two processes only one makes the table
-                (application,) = connection.execute("PRAGMA application_id").fetchone()
-                tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-                if application == APPLICATION:  # reading must not change a byte of the file
-                    return
-                if tables:
-                    raise ValueError(f"{path} is not a journal of onefit's studies: give another folder.")
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(_TABLE)
-        except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"The journal {path} cannot be used: {error}. Move it away, or give another folder."
-            ) from error
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")  # of two processes only one makes the table
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if application == APPLICATION:  # reading must not change a byte of the file
+                (damage,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if damage != "ok":  # a file that was cut off may look as if cells were not done yet
+                    raise sqlite3.DatabaseError(damage)
+                return
+            if tables:
+                raise ValueError(f"{path} is not a journal of onefit's studies: give another folder.")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(_TABLE)
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self.path, timeout=60.0)
+        """A transaction; whatever SQLite refuses is a ValueError that names the file."""
         try:
-            with connection:
+            with closing(sqlite3.connect(self.path, timeout=60.0)) as connection, connection:
                 yield connection
-        finally:
-            connection.close()
+        except sqlite3.Error as error:
+            why = " ".join(str(error).split())
+            raise ValueError(
+                f"The journal {self.path} cannot be used: {why}. Make room, move it away, or give another folder."
+            ) from error
 
     def add(self, protocol: Protocol, dataset: str, split: int, finished: Finished) -> None:
         """Keep a cell; if it is there already, only a result instead of a failure changes it."""
@@ -88,9 +89,16 @@ class Journal:
                 (protocol.fingerprint,),
             ).fetchall()
         return {
-            (dataset, split): Finished([(s, m, v) for s, m, v in json.loads(records or "[]")], error, seconds)
+            (dataset, split): Finished(self._records(records, dataset, split), error, seconds)
             for dataset, split, records, error, seconds in rows
         }
+
+    def _records(self, text: str | None, dataset: str, split: int) -> list[Record]:
+        try:
+            return [(setting, method, value) for setting, method, value in json.loads(text or "[]")]
+        except (TypeError, ValueError) as error:
+            message = f"The journal {self.path} is damaged: split {split} of {dataset} cannot be read ({error})."
+            raise ValueError(f"{message} Move it away, or give another folder.") from error
 
     def is_done(self, protocol: Protocol, dataset: str, split: int) -> bool:
         """Whether a cell has a result, perhaps of another process."""
