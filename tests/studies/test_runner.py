@@ -1,12 +1,17 @@
 """Cells are measured once, by any number of workers, and failures are results."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
 
 from onefit.studies.catalogue import STUDIES
 from onefit.studies.collect import collect
-from onefit.studies.journal import Journal
+from onefit.studies.journal import Finished, Journal
 from onefit.studies.runner import missing, run, tasks_of
 
 # the only set of the papers that ships with scikit-learn, with few of its rows, and one that is nowhere
@@ -78,3 +83,47 @@ def test_an_interrupted_run_keeps_what_is_done(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(PROTOCOL, journal, tasks_of(("wdbc",), 3), tell=interrupt)
     assert len(journal.read(PROTOCOL)) == 1
+
+
+def test_cells_that_another_process_has_done_are_told_too(tmp_path):
+    journal, tasks, told = Journal(tmp_path / "cells.sqlite"), tasks_of(("wdbc",), 2), []
+    for task in tasks:
+        journal.add(PROTOCOL, *task, Finished([("", "SM", 1.0)], None, 1.0))
+    run(PROTOCOL, journal, tasks, tell=told.append)
+    assert [(progress.done, progress.task) for progress in told] == [(1, tasks[0]), (2, tasks[1])]
+
+
+LONG = """
+from dataclasses import replace
+from pathlib import Path
+import sys
+from onefit.studies.catalogue import STUDIES
+from onefit.studies.journal import Journal
+from onefit.studies.runner import run, tasks_of
+
+if __name__ == "__main__":
+    protocol = replace(STUDIES["bif:5"].protocol, datasets=("wdbc",))
+    print("begun", flush=True)
+    run(protocol, Journal(Path(sys.argv[1])), tasks_of(("wdbc",), 9), workers=2)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.3, 4.0])
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_ctrl_c_ends_a_run_at_once_with_one_traceback(tmp_path, send, seconds):
+    """Whether workers are starting or at work, and whether a terminal sends it to all processes or only to the run."""
+    script = tmp_path / "long.py"
+    script.write_text(LONG)
+    command = [sys.executable, script, tmp_path / "cells.sqlite"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(seconds)
+    send(process.pid, signal.SIGINT)
+    try:
+        errors = process.communicate(timeout=10)[1]
+    finally:
+        process.kill()
+    assert errors.count("Traceback") == 1
+    assert errors.endswith("KeyboardInterrupt\n")

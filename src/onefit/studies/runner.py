@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .cell import measure
@@ -56,7 +58,7 @@ def run(
     depend on the number of workers: every cell is seeded by its name and computed on one thread.
     """
     start, waiting, done = time.monotonic(), list(reversed(tasks)), 0
-    context = multiprocessing.get_context("spawn")
+    context, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
         running: dict[Future[Finished], Task] = {}
         try:
@@ -66,8 +68,10 @@ def run(
                     task = waiting.pop()
                     if journal.is_done(protocol, *task):  # by another process meanwhile
                         done += 1
+                        tell(Progress(done, len(tasks), task, None))
                         continue
-                    running[pool.submit(attempt, protocol, *task)] = task
+                    with _ctrl_c_held():
+                        running[pool.submit(attempt, protocol, *task)] = task
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -76,8 +80,25 @@ def run(
                     done += 1
                     tell(Progress(done, len(tasks), task, finished.error))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.terminate()  # nobody takes what it finds; leaving the pool would wait for it
             raise
+
+
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """Workers that are started meanwhile never see Ctrl-C, which a terminal sends to every process.
+
+    Each would print a traceback; the run itself, which sees it afterwards, ends them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent() -> None:
