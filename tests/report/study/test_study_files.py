@@ -221,7 +221,11 @@ def test_pages_show_what_was_computed(tmp_path):
     assert page.count('<td class="best') == marks.count("best") == tex.count(r"\textbf")
     assert page.count('<td class="not-worse') == marks.count("not-worse") == tex.count(r"\underline")
     assert text.count("<u>") - 1 == marks.count("not-worse")  # one is in the legend
-    for words in ("7 of 10 splits on 3 data sets", "onefit reproduce bif:1 --resume --splits 10", "Mind the gap"):
+    for words in (
+        "7 of 10 splits on 3 data sets",
+        "onefit reproduce bif:1 --resume --out . --splits 10",
+        "Mind the gap",
+    ):
         assert words in page
         assert words in text
     assert "Mind the gap &amp; &lt;mend&gt; it." in page
@@ -289,10 +293,18 @@ def test_the_rest_names_the_data_sets_that_need_more(tmp_path):
     short = {c: dict(list(v.items())[:3]) if c[0] == "sonar" else v for c, v in outcome.scores.items()}
     write_study(replace(outcome, scores=short), tmp_path, manifest={})
     text = (tmp_path / "bif-1.md").read_text()
-    assert "onefit reproduce bif:1 --resume --splits 10 --datasets sonar\n" in text
+    assert "onefit reproduce bif:1 --resume --out . --splits 10 --datasets sonar\n" in text
     assert "10 of 10 splits on 2 data sets; 3 on sonar." in text
     write_study(outcome, tmp_path, manifest={})
     assert "onefit reproduce" not in (tmp_path / "bif-1.md").read_text()
+
+
+def test_the_rest_runs_failed_splits_again(tmp_path):
+    """Without the request --resume takes a failed split for done, and the command would never finish the table."""
+    outcome = selection()
+    short = {c: dict(list(v.items())[:9]) if c[0] == "sonar" else v for c, v in outcome.scores.items()}
+    write_study(replace(outcome, scores=short, failures={("sonar", 9): "no"}), tmp_path, manifest={})
+    assert "--splits 10 --retry-failed --datasets sonar\n" in (tmp_path / "bif-1.md").read_text()
 
 
 def test_summary_counts_claims_cells_and_time(tmp_path):

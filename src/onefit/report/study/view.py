@@ -295,11 +295,16 @@ def _count(datasets: int) -> str:
 
 
 def command_for_the_rest(outcome: Outcome) -> str | None:
-    """What to type for the splits that are not finished; None when all are."""
+    """What to type in the folder of the page for the splits that are not finished; None when all are.
+
+    A split that has failed is not finished either, and is only run again on request.
+    """
     protocol = outcome.study.protocol
     names = protocol.datasets or outcome.datasets
     short = [name for name in names if outcome.n_splits(name) < protocol.splits]
     if not short:
         return None
-    command = f"onefit reproduce {outcome.study.key} --resume --splits {protocol.splits}"
+    command = f"onefit reproduce {outcome.study.key} --resume --out . --splits {protocol.splits}"
+    if any(dataset in short for dataset, _ in outcome.failures):
+        command += " --retry-failed"
     return command if len(short) == len(names) else f"{command} --datasets {' '.join(short)}"
