@@ -1,10 +1,12 @@
 """What ``onefit reproduce`` refuses, and how it ends if everything fails."""
 
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import pytest
 
 from onefit.studies import runner
+from onefit.studies.catalogue import STUDIES
 from onefit.studies.journal import Finished
 
 STUDY = ("reproduce", "bif:1", "--datasets", "heart", "--splits", "1", "--out", "results")
@@ -69,3 +71,12 @@ def test_methods_with_spaces_or_commas(onefit, monkeypatch):
     onefit("reproduce", "bif:1", "--datasets", "heart", "sonar", "--methods", "5-CV", "5-BIF", "--splits", "0")
     onefit("reproduce", "bif:1", "--datasets", "heart,sonar", "--methods", "5-CV,5-BIF", "--splits", "0")
     assert shown == [(("heart", "sonar"), ["5-CV", "5-BIF"])] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "studies"), [(("bif:1", "bif:2", "bif:1"), 2), (("all", "bif:1", "sm:2+bias"), len(STUDIES) + 1)]
+)
+def test_a_study_that_is_named_twice_counts_once(onefit, words, studies):
+    assert onefit("reproduce", *words, "--splits", "0", "--out", "results").exit_code == 0
+    lines = Path("results", "README.md").read_text().splitlines()
+    assert sum(" splits on " in line for line in lines) == studies

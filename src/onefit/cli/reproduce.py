@@ -58,7 +58,8 @@ def reproduce(
         wanted, loose = _studies_and_names(keys or [], named=bool(datasets or methods))
         if not wanted:
             fail("name a study, such as bif:1, or all; --list shows them", usage=True)
-        studies = list(STUDIES.values()) if wanted == ["all"] else [study_of(key) for key in wanted]
+        once = dict.fromkeys(key for word in wanted for key in (STUDIES if word == "all" else [word]))
+        studies = [study_of(key) for key in once]
         shown = _methods_of(studies, _words(methods), loose if methods else [])
         named = _words(datasets) + [name for name in loose if name not in shown]
         chosen = _datasets_of(studies, named)
