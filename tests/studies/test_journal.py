@@ -119,7 +119,7 @@ def test_a_journal_of_another_shape_is_named(tmp_path, damage):
 
 
 def test_a_journal_that_was_cut_off_is_refused(tmp_path):
-    """SQLite takes the missing end for zeros: the cells would seem not to be there, and their places be written over."""
+    """SQLite takes the missing end for zeros: cells would seem not to be there, and be written over."""
     path = tmp_path / "cells.sqlite"
     journal = Journal(path)
     for number in range(4):
