@@ -183,6 +183,14 @@ def test_signed_rank_of_few_data_sets_over_all_signs(seed):
     assert wilcoxon_holm(np.column_stack([np.zeros(n), distinct]))[0].p_value == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rounding_does_not_rank_equal_differences(copies):
+    """1.1 - 1, 2.1 - 2 and so on are one tenth in print and four different doubles."""
+    tenths = np.tile([[1.0, 1.1], [2.0, 2.1], [3.0, 3.1], [4.1, 4.0], [9.0, 9.1], [0.0, 0.1]], (copies, 1))
+    whole = np.tile([[0.0, 1.0]] * 3 + [[1.0, 0.0]] + [[0.0, 1.0]] * 2, (copies, 1))
+    assert wilcoxon_holm(tenths)[0].p_value == wilcoxon_holm(whole)[0].p_value
+
+
 def test_signed_rank_without_differences_or_data():
     assert [p.p_value for p in wilcoxon_holm([[1.0, 1.0], [2.0, 2.0]])] == [1.0]
     assert [p.p_value for p in wilcoxon_holm(np.full((3, 2), np.nan))] == [1.0]

@@ -138,6 +138,8 @@ def wilcoxon_holm(losses: ArrayLike) -> tuple[PairOfMethods, ...]:
 
 
 def _signed_rank(differences: NDArray[np.float64]) -> float:
+    """The p-value of differences; sizes that are equal but for rounding, such as 1.1 - 1 and 0.1, tie."""
+    differences = np.array([float(f"{difference:.9g}") for difference in differences])
     if not np.any(differences):
         return 1.0
     if len(differences) > SMALL:
