@@ -348,3 +348,9 @@ def test_how_much_better_the_first_method_is(tmp_path, unit, metric, shift, word
     scores = {(d, s, m): dict.fromkeys(range(5), 15.0 + shift * (m == "B")) for d, s, m in outcome.scores}
     write_study(replace(outcome, scores=scores), tmp_path, manifest={})
     assert words in (tmp_path / "bif-1.html").read_text()
+
+
+def test_a_page_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "bif-1.md").symlink_to("/dev/full")
+    with pytest.raises(ValueError, match=r"bif-1\.md cannot be written \(No space left"):
+        write_study(selection(), tmp_path, manifest={})

@@ -42,11 +42,14 @@ def write_study(outcome: Outcome, folder: str | PathLike[str], *, manifest: Mapp
 
 
 def write_files(folder: Path, contents: Mapping[str, str]) -> list[Path]:
-    """Write texts as UTF-8 with the same line ends on every system."""
+    """Write texts as UTF-8 with the same line ends on every system; an error names the file."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in sorted(contents.items()):
         path = folder / name
-        path.write_text(text, encoding="utf-8", newline="\n")
+        try:
+            path.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:  # a full disk is reported without a name
+            raise ValueError(f"{path} cannot be written ({error.strerror}).") from error
         written.append(path)
     return written
