@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from onefit.learners.dual_solver import DualSolver, indefiniteness
+from onefit.learners.epsilon_insensitive import EpsilonInsensitive
 
 from ..oracles.problems import points, random_symmetric, seeds
 from ..oracles.support_vector import GRAMS, classified, gaussian, gram, labels, single_precision
@@ -200,3 +201,14 @@ def test_noise_is_no_obstacle(seed):
         solution = cold(K, dual)
         assert_optimal(K, dual, solution)
         np.testing.assert_allclose(solution.u + solution.b, classified(K, y, C), atol=1e-6)
+
+
+@seeds
+def test_conflicting_duplicates_of_very_different_weights(seed):
+    """Newton steps lead far beyond the bounds, since K is singular; their rounding must not stay in ``K beta``."""
+    n, rng = 400, np.random.default_rng(seed)
+    X = points(seed, n // 3, 4)[rng.integers(0, n // 3, n)]
+    K, y = gaussian(X, 1.0), np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
+    dual = EpsilonInsensitive(epsilon=0.0).dual(y, 0.5, 10 ** rng.uniform(-3, 3, n))
+    solution = cold(K, dual)
+    assert_optimal(K, dual, solution)

@@ -39,7 +39,10 @@ MANY = 0.6
 
 @dataclass
 class _State:
-    """Where a solve stands: ``F[:m]`` are the free coefficients, on the pieces ``side``; jitter of their factor."""
+    """Where a solve stands: ``F[:m]`` are the free coefficients, on the pieces ``side``; jitter of their factor.
+
+    ``rounding`` is how much of u may be rounding, that of larger coefficients on the way included.
+    """
 
     beta: Array
     u: Array
@@ -47,6 +50,7 @@ class _State:
     m: int
     side: Array
     jitter: float
+    rounding: float
     settled: bool = False
 
 
@@ -127,19 +131,18 @@ class DualSolver:
         from ..native.active_set import active_set
 
         rounds, limit, tolerance = 0, self.max_rounds or ROUNDS, self.tolerance_of(dual)
-        rounding = self.rounding_of(state.beta)
         while True:
             b, violation, made, done, state.m = active_set(
                 *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side,
-                self._U, state.settled, max(tolerance, rounding), min(limit - rounds, SLICE if enough else limit),
+                self._U, state.settled, max(tolerance, state.rounding), min(limit - rounds, SLICE if enough else limit),
             )  # fmt: skip
             rounds, state.settled = rounds + made, False
             now = self.rounding_of(state.beta)
-            loose = done and tolerance < rounding and now < rounding / 2  # coefficients were far larger before
+            loose = done and tolerance < state.rounding and now < state.rounding / 2
             if rounds >= limit or (done and not loose):
                 return b, violation, rounds, done and not loose
             if loose:
-                rounding, state.u[:] = now, product(self.K, state.beta)
+                state.rounding, state.u[:] = now, product(self.K, state.beta)
             elif enough is not None and enough(state.beta):
                 return b, violation, rounds, None
 
@@ -212,7 +215,7 @@ class DualSolver:
         known = order is not None and len(order) == len(free) and np.array_equal(np.sort(order), free)
         F = np.empty(len(beta), dtype=np.intp)
         F[: len(free)] = order if known and order is not None else free
-        state = _State(beta, u, F, len(free), np.where(beta > 0, 1.0, -1.0), jitter)
+        state = _State(beta, u, F, len(free), np.where(beta > 0, 1.0, -1.0), jitter, self.rounding_of(beta))
         if not known:
             self._factorise(dual, state)
         return state
@@ -244,7 +247,7 @@ class DualSolver:
             if not FEW * state.m < changes < MANY * last:
                 state.beta[:], state.u[:], state.F[:], state.m, state.side[:] = before
                 return
-            last, state.m = changes, m
+            last, state.m, state.rounding = changes, m, max(state.rounding, self.rounding_of(state.beta))
             self._factorise(dual, state)
 
 

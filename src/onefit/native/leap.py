@@ -25,15 +25,17 @@ def leap(K, ridge, target, epsilon, lower, upper, bias, beta, u, F, m, U, side):
     solve_transposed(U, m, gradient)
     solve_transposed(U, m, ones)
     newton_step(gradient, ones, bias, -beta.sum(), U, m, step)
-    before = beta.copy()
+    before, moved, beyond = beta.copy(), F[:m].copy(), u.copy()
     for a in range(m):
         beta[F[a]] += step[a]
-    update(K, u, beta, before, F, m)
+    update(K, beyond, beta, before, moved, m)
     b = 0.0
     if bias:
-        b = common_bias(ridge, target, epsilon, lower, upper, beta, u, side, F, m)
-    gaining = _gaining(ridge, target, epsilon, lower, upper, beta, u, b, F, m, side)
-    kept = _rest_over(K, epsilon, lower, upper, beta, u, before, F, m, side)
+        b = common_bias(ridge, target, epsilon, lower, upper, beta, beyond, side, F, m)
+    gaining = _gaining(ridge, target, epsilon, lower, upper, beta, beyond, b, F, m, side)
+    kept = _rest_over(epsilon, lower, upper, beta, before, F, m, side)
+    # not from the product beyond the bounds, where a nearly singular K may have taken coefficients by far
+    update(K, u, beta, before, moved, m)
     for a in range(len(gaining)):
         F[kept + a] = gaining[a]
     return kept + len(gaining), m - kept + len(gaining)
@@ -58,19 +60,16 @@ def _gaining(ridge, target, epsilon, lower, upper, beta, u, b, F, m, side):
 
 
 @compiled
-def _rest_over(K, epsilon, lower, upper, beta, u, before, F, m, side):
+def _rest_over(epsilon, lower, upper, beta, before, F, m, side):
     """Rest the free coefficients that are over an end of their piece there; returns how many remain free."""
-    over, dropped, kept = np.empty(m, dtype=F.dtype), 0, 0
+    kept = 0
     for a in range(m):
         i = F[a]
         direction = 1.0 if beta[i] > before[i] else -1.0
         end = piece_end(lower, upper, epsilon, side, i, direction)
         if (beta[i] - end) * direction >= 0:
-            before[i], beta[i] = beta[i], end
-            over[dropped] = i
-            dropped += 1
+            beta[i] = end
         else:
             F[kept] = i
             kept += 1
-    update(K, u, beta, before, over, dropped)
     return kept
