@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR, NuSVC, NuSVR
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from onefit import LSSVC, LSSVR, RetrainingWarning, cross_val_decision
 
@@ -134,3 +134,20 @@ def test_shared_preprocessing(regression):
     pipe = make_pipeline(StandardScaler(), LSSVR())
     shared = cross_val_decision(pipe, X, y, preprocessing="shared")
     np.testing.assert_allclose(shared, cross_val_decision(LSSVR(), StandardScaler().fit_transform(X), y), atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_a_class_that_a_fold_lacks_has_no_pairs(n_classes, pipeline):
+    """Three classes have three pairs, two have one: columns of pairs must not be taken for those of classes."""
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % n_classes
+    last = np.flatnonzero(y == n_classes - 1)
+    splits = [(np.setdiff1d(np.arange(40), last), last)]
+    model = SVC(decision_function_shape="ovo")
+    if pipeline:
+        model = make_pipeline(StandardScaler(), model)
+    with pytest.warns(UserWarning, match="never tested"):
+        exact = cross_val_decision(model, X, y, cv=splits)
+    assert np.isnan(exact[last]).sum() == len(last) * (n_classes - 1)
+    with pytest.raises(ValueError, match="one decision value for each pair of classes"):
+        cross_val_decision(model, X, y, cv=splits, method="retrain")

@@ -124,7 +124,7 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
     coding, parts, present = Coding(classes, flat=True), [], []
     for value, (_, found) in zip(values, trained):
         columns = np.searchsorted(classes, found)
-        if value.ndim > 1 and value.shape[1] != len(found):
+        if _decides_pairs(estimator) or (value.ndim > 1 and value.shape[1] != len(found)):
             raise ValueError(
                 "A split lacks a class, and the estimator has one decision value for each pair of classes."
             )
@@ -138,6 +138,12 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
         parts.append(part)
         present.append(None if len(found) == len(classes) else found)
     return parts, coding, present
+
+
+def _decides_pairs(estimator) -> bool:
+    """Whether decision values are said to be those of pairs: of three classes there are as many pairs as classes."""
+    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return getattr(final, "decision_function_shape", "ovr") == "ovo"
 
 
 def _refuse_single_class(present) -> None:
