@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -158,10 +159,17 @@ class PairCoding(Coding):
         """(first, second) among the present classes, and the columns of all pairs that these are."""
         classes = np.asarray(self.classes)
         places = np.arange(len(classes)) if present is None else np.searchsorted(classes, present)
-        first, second = np.triu_indices(len(places), 1)
-        number = np.zeros((len(classes), len(classes)), dtype=np.intp)
-        number[np.triu_indices(len(classes), 1)] = np.arange(len(classes) * (len(classes) - 1) // 2)
-        return first, second, number[places[first], places[second]]
+        return _pairs_of(len(classes), tuple(places.tolist()))
+
+
+@lru_cache(maxsize=64)
+def _pairs_of(n_classes: int, places: tuple[int, ...]) -> tuple[Any, Any, Any]:
+    """``PairCoding._pairs`` of the classes at some places: a certified search asks for them after every step."""
+    first, second = np.triu_indices(len(places), 1)
+    number = np.zeros((n_classes, n_classes), dtype=np.intp)
+    number[np.triu_indices(n_classes, 1)] = np.arange(n_classes * (n_classes - 1) // 2)
+    chosen = np.array(places)
+    return first, second, number[chosen[first], chosen[second]]
 
 
 def _votes_and_confidence(values: Array, first: Any, second: Any) -> Array:

@@ -54,6 +54,7 @@ class Referee(ABC):
         self.splits, self.columns, self.incumbent, self.ledger = splits, columns, incumbent, ledger
         shape = penalties, splits[-1].stop, columns
         self.lower, self.upper = np.full(shape, -np.inf), np.full(shape, np.inf)
+        self.known = np.zeros(shape[:2], dtype=bool)
         self.early = np.zeros(penalties, dtype=bool)  # some split was closed before it was solved
         self.pruned = np.zeros(penalties, dtype=bool)
 
@@ -95,24 +96,27 @@ class Referee(ABC):
 
     def _learn(self, k: int, split: int, column: int, lower: Array, upper: Array) -> int:
         """Keep new intervals; how many rows of the split are known by them that were not before?"""
-        before, rows = self._known(k, split), self.splits[split]
+        rows = self.splits[split]
         self.lower[k, rows, column], self.upper[k, rows, column] = lower, upper
-        return int(np.count_nonzero(self._known(k, split) & ~before))
+        before, after = self.known[k, rows], self._judge(k, split)
+        new = int(np.count_nonzero(after & ~before))
+        self.known[k, rows] = after
+        return new
 
     @abstractmethod
     def bounds(self, k: int) -> tuple[float, float]:
         """(least, most) that the mean score of a penalty can be."""
 
     @abstractmethod
-    def _known(self, k: int, split: int) -> Mask:
-        """Of which rows of a split enough is known."""
+    def _judge(self, k: int, split: int) -> Mask:
+        """Take new intervals of a split into account: of which of its rows is enough known?"""
 
     def _nearly_known(self, k: int, split: int) -> Mask:
-        return self._known(k, split)
+        return np.asarray(self.known[k, self.splits[split]])
 
     def _open(self, k: int, split: int, column: int) -> bool:
         """Whether more has to be known of a split in this column."""
-        return not self._known(k, split).all()
+        return not self.known[k, self.splits[split]].all()
 
 
 class LabelReferee(Referee):
@@ -123,33 +127,30 @@ class LabelReferee(Referee):
 
     def __init__(self, coding: PairCoding, present: Sequence[Any], labels: NDArray[Any], weights: Array, **rest: Any):
         super().__init__(**rest)
-        self.coding, self.present, self.labels, self.weights = coding, present, labels, weights
-        self.parts = _parts(self.splits, present)
-        self.second = labels == np.asarray(coding.classes)[1]
+        self.coding, self.present, self.weights = coding, present, weights
+        classes = np.asarray(coding.classes)
+        self.own = np.arange(len(labels)), np.searchsorted(classes, labels)
+        self.trained = [np.ones(len(classes), bool) if found is None else np.isin(classes, found) for found in present]
+        self.possible = np.zeros((*self.known.shape, len(classes)), dtype=bool)
+        for rows, trained in zip(self.splits, self.trained):
+            self.possible[:, rows] = trained
 
     def bounds(self, k: int) -> tuple[float, float]:
-        if self.columns == 1:  # the same for two classes
-            first, second = self.lower[k, :, 0] < 0, self.upper[k, :, 0] >= 0
-            right, wrong = np.where(self.second, second, first), np.where(self.second, first, second)
-            return float(self.weights @ (right & ~wrong)), float(self.weights @ right)
-        right, wrong = np.empty(len(self.labels), dtype=bool), np.empty(len(self.labels), dtype=bool)
-        for rows, classes in self.parts:
-            possible = self._possible(k, rows, classes)
-            own = self.labels[rows, None] == np.asarray(self.coding.classes if classes is None else classes)
-            right[rows], wrong[rows] = (possible & own).any(axis=1), (possible & ~own).any(axis=1)
-        return float(self.weights @ (right & ~wrong)), float(self.weights @ right)
+        right, several = self.possible[k][self.own], self.possible[k].sum(axis=1) > 1
+        return float(self.weights @ (right & ~several)), float(self.weights @ right)
 
-    def _known(self, k: int, split: int) -> Mask:
+    def _judge(self, k: int, split: int) -> Mask:
         rows = self.splits[split]
-        if self.columns == 1:
-            return np.asarray((self.lower[k, rows, 0] >= 0) | (self.upper[k, rows, 0] < 0))
-        return np.asarray(self._possible(k, rows, self.present[split]).sum(axis=1) == 1)
+        possible = self._possible(k, rows, self.present[split])
+        self.possible[k, rows][:, self.trained[split]] = possible
+        return np.asarray(possible.sum(axis=1) == 1)
 
     def _open(self, k: int, split: int, column: int) -> bool:
         """Only the sign of a pair counts, unless values break ties."""
-        known, rows = self._known(k, split), self.splits[split]
+        rows = self.splits[split]
+        known = self.known[k, rows]
         if not self.coding.break_ties:
-            known |= (self.lower[k, rows, column] >= 0) | (self.upper[k, rows, column] < 0)
+            known = known | (self.lower[k, rows, column] >= 0) | (self.upper[k, rows, column] < 0)
         return not known.all()
 
     def _possible(self, k: int, rows: slice, classes: Any) -> Mask:
@@ -157,17 +158,6 @@ class LabelReferee(Referee):
         if self.columns == 1:
             return np.column_stack([lower[:, 0] < 0, upper[:, 0] >= 0])
         return self.coding.can_win(lower, upper, classes)
-
-
-def _parts(splits: list[slice], present: Sequence[Any]) -> list[tuple[slice, Any]]:
-    """Rows next to each other that were trained on the same classes: all of them, as a rule."""
-    parts: list[tuple[slice, Any]] = []
-    for rows, classes in zip(splits, present):
-        if parts and (classes is None) == (parts[-1][1] is None) and np.array_equal(classes, parts[-1][1]):
-            parts[-1] = slice(parts[-1][0].start, rows.stop), classes
-        else:
-            parts.append((rows, classes))
-    return parts
 
 
 class ValueReferee(Referee):
@@ -189,7 +179,7 @@ class ValueReferee(Referee):
         least, most = self.score(np.stack([worst, best]))
         return float(least), float(most)
 
-    def _known(self, k: int, split: int) -> Mask:
+    def _judge(self, k: int, split: int) -> Mask:
         return self._width(k, split) <= 2 * self.tolerance
 
     def _nearly_known(self, k: int, split: int) -> Mask:
