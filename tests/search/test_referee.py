@@ -216,3 +216,14 @@ def test_votes_are_counted_once_for_each_interval(seed, monkeypatch):
     tell(referee, 0, splits, *intervals(rng, 18, 6))
     referee.finish(0, 5)
     assert len(counted) == 6 * len(splits)
+
+
+def test_a_split_is_scored_once_for_each_interval(monkeypatch):
+    """Not all splits whenever one of them is looked at."""
+    scored, twin = [], TWINS["r2"]
+    monkeypatch.setitem(TWINS, "r2", lambda *args: scored.append(1) or twin(*args))
+    rng = np.random.default_rng(0)
+    splits = partition(0, 18, UNEQUAL)
+    referee, _ = refereed(rng.normal(size=18), splits, prune=True)
+    tell(referee, 0, splits, *intervals(rng, 18, 1))
+    assert len(scored) <= 2 * len(splits)

@@ -45,8 +45,8 @@ class Certify:
         if isinstance(coded.coding, PairCoding):
             weights = _shares(settings.scoring, rows, rest["splits"], len(coded.labels), pooled)
             return LabelReferee(coded.coding, settings.present, coded.labels[rows], weights, **rest)
-        score = _mean_score(settings.scoring, coded, rows, rest["splits"], pooled)
-        return ValueReferee(coded.Y[rows], self.tolerance * float(coded.Y.std()), score, **rest)
+        score = _score_of(settings.scoring, coded.Y[rows], rows, pooled)
+        return ValueReferee(coded.Y[rows], self.tolerance * float(coded.Y.std()), score, pooled, **rest)
 
 
 def _shares(scoring: Scoring, rows, splits, n: int, pooled: bool) -> np.ndarray:
@@ -59,20 +59,16 @@ def _shares(scoring: Scoring, rows, splits, n: int, pooled: bool) -> np.ndarray:
     return weights
 
 
-def _mean_score(scoring: Scoring, coded: CodedTargets, rows, splits, pooled: bool):
-    """The mean of the splits' scores, from predictions (L, N, 1) of all tested rows."""
+def _score_of(scoring: Scoring, y: np.ndarray, rows, pooled: bool):
+    """The score of a split, from its place among all tested rows and its predictions (L, l, 1)."""
     metric = next(iter(scoring.metrics.values()))
     given = None if pooled else metric.params.get("sample_weight")
-    y = coded.Y[rows]
+    weights = None if given is None else np.asarray(given, dtype=float)[rows]
 
-    def score(predicted: np.ndarray) -> np.ndarray:
-        if pooled:
-            return metric.twin(y, predicted, None)
-        weights = None if given is None else np.asarray(given, dtype=float)[rows]
-        if weights is not None and not all((weights[s] > 0).any() for s in splits):
+    def score(split: slice, predicted: np.ndarray) -> np.ndarray:
+        if weights is not None and not (weights[split] > 0).any():
             return np.full(len(predicted), np.nan)  # rows without weight have no score
-        parts = [metric.twin(y[s], predicted[:, s], None if weights is None else weights[s]) for s in splits]
-        return np.mean(parts, axis=0)
+        return np.asarray(metric.twin(y[split], predicted, None if weights is None else weights[split]))
 
     return score
 

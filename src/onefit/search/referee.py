@@ -163,23 +163,34 @@ class LabelReferee(Referee):
 class ValueReferee(Referee):
     """For scores of values: each has to be known up to ``tolerance``, and the score is known as well as they are.
 
-    ``score`` maps predictions (L, N, 1) to the L mean scores.
+    ``score`` maps rows and predictions (L, rows, 1) of a split, or of all of them if they are ``pooled``, to L scores.
     """
 
-    def __init__(self, y: Array, tolerance: float, score: Callable[[Array], Array], **rest: Any):
+    def __init__(self, y: Array, tolerance: float, score: Callable[[slice, Array], Array], pooled: bool, **rest: Any):
         super().__init__(**rest)
         self.y, self.tolerance, self.score = y, tolerance, score
+        self.parts = [slice(0, len(y))] if pooled else self.splits
+        self.ends = np.full((2, len(self.lower), len(self.parts)), -np.inf)
+        self.stale = np.ones(self.ends.shape[1:], dtype=bool)
 
     def bounds(self, k: int) -> tuple[float, float]:
-        lower, upper = self.lower[k], self.upper[k]
-        best = np.clip(self.y, lower, upper)
-        worst = np.where(self.y - lower > upper - self.y, lower, upper)
-        if not np.isfinite(worst).all():
-            return -np.inf, float(self.score(best[None])[0])
-        least, most = self.score(np.stack([worst, best]))
+        for part in np.flatnonzero(self.stale[k]).tolist():
+            self._score(k, part)
+        least, most = self.ends[:, k].mean(axis=1)
         return float(least), float(most)
 
+    def _score(self, k: int, part: int) -> None:
+        rows = self.parts[part]
+        y, lower, upper = self.y[rows], self.lower[k, rows], self.upper[k, rows]
+        best, worst = np.clip(y, lower, upper), np.where(y - lower > upper - y, lower, upper)
+        if np.isfinite(worst).all():
+            self.ends[:, k, part] = self.score(rows, np.stack([worst, best]))
+        else:
+            self.ends[1, k, part] = self.score(rows, best[None])[0]
+        self.stale[k, part] = False
+
     def _judge(self, k: int, split: int) -> Mask:
+        self.stale[k, 0 if len(self.parts) == 1 else split] = True
         return self._width(k, split) <= 2 * self.tolerance
 
     def _nearly_known(self, k: int, split: int) -> Mask:
