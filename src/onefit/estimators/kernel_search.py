@@ -83,7 +83,7 @@ class KernelSearchCV(GridSearchCV):
         ``ledger_`` counts what this fit did.
     gram_dtype : {"float64", "float32"}, default="float64"
         How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
-        results are then labelled approximate.
+        results are then labelled approximate, and ``error_bound`` is an estimate.
     kernels : str or sequence of str, default=None
         With ``param_grid="auto"``: the kernels to try, as in ``default_grid``; None is the estimator's own. The best
         one is followed after the first round.
