@@ -46,6 +46,15 @@ def test_compare_what_is_asked_for(onefit, prices):
     assert "span" in refused.stderr
 
 
+def test_compare_goes_on_without_criteria_that_have_no_value(onefit, prices):
+    result = onefit("compare", prices, "--cv", 3, "--learner", "krr", "--kernel", "sigmoid", "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert "indefinite" in found["left_out"]["sps"]
+    assert "no value: sps (needs a positive semi-definite Gram matrix" in result.stderr
+    assert {"cv", "gcv"} <= {row["criterion"] for row in found["rows"]}
+
+
 def test_bench_finds_no_difference(onefit):
     result = onefit("bench", "--learner", "krr", "--cv", 2, "--json")
     assert result.exit_code == 0

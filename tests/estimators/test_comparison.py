@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from onefit import KernelSearchCV, compare, criteria
+from onefit import LSSVC, KernelSearchCV, compare, criteria
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 GRID = {"gamma": [0.01, 0.1, 1.0, 10.0], "alpha": [0.01, 1.0]}
@@ -93,6 +93,20 @@ def test_refusals(regression):
         compare(KernelRidge(), GRID, *regression, ["cv", "span"])
     with pytest.raises(ValueError, match="Unknown criterion"):
         compare(KernelRidge(), GRID, *regression, ["x"])
+
+
+def test_a_criterion_without_any_value_does_not_lose_the_others(two_classes):
+    X, y = two_classes
+    estimator, grid = LSSVC(kernel="sigmoid", coef0=-1.0), {"gamma": [0.5, 1.0], "alpha": [1.0, 10.0]}
+    assert np.linalg.eigvalsh(np.tanh(0.5 * X @ X.T - 1))[0] < -0.01
+    result = compare(estimator, grid, X, y, ["sps", "cv", "ckta"], cv=3)
+    assert [row["criterion"] for row in result.rows] == ["cv", "ckta"]
+    assert list(result.values) == list(result.greater_is_better) == ["cv", "ckta"]
+    assert result.failures == {
+        "sps": "The criterion sps needs a positive semi-definite Gram matrix: this one is indefinite."
+    }
+    with pytest.raises(ValueError, match="positive semi-definite"):
+        compare(estimator, grid, X, y, ["sps"], cv=3)
 
 
 def test_criteria_are_refused_before_any_search(regression, monkeypatch):

@@ -65,7 +65,9 @@ def compare(
         for name, reason in left_out.items():
             note(f"  left out: {name} ({reason})")
         result = _compare(ready, names, scoring, jobs)
-        _show(result, left_out, as_json)
+        for name, reason in result.failures.items():
+            note(f"  no value: {name} ({reason.removeprefix(f'The criterion {name} ').rstrip('.')})")
+        _show(result, left_out | result.failures, as_json)
 
 
 def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str], dict[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ class Comparison:
     the exact ``cv_score`` of that choice, ``cv_rank``, the place of that score among all candidates, ``rank``, its
     place among the criteria, and the ``seconds`` of a search by this criterion alone, without refit. ``candidates``
     are the parameters of the grid, ``values`` the natural values of each criterion for all of them, ``cv_scores``
-    their exact scores, and ``greater_is_better`` the direction of each criterion.
+    their exact scores, and ``greater_is_better`` the direction of each criterion. ``failures`` says of criteria that
+    have no value for any candidate why: they have no row.
     """
 
     rows: list[dict[str, Any]]
@@ -41,6 +42,7 @@ class Comparison:
     values: dict[str, np.ndarray]
     cv_scores: np.ndarray
     greater_is_better: dict[str, bool]
+    failures: dict[str, str] = field(default_factory=dict)
 
     def to_frame(self):
         """The rows as a pandas DataFrame."""
@@ -137,12 +139,19 @@ def compare(
     reference = search("cv", splits)
     scores = reference.cv_results_["mean_test_score"]
     rows, values = [], {}
+    failures: dict[str, str] = {}
     for criterion, name in zip(chosen, column_names(chosen)):
         start = time.perf_counter()
-        if len(criterion.choices()) > 1 and "heldout" in criterion.reads and splits_any_rows(cv):
-            found = search(criterion, cv, params if groups is None else {**params, "groups": groups})
-        else:
-            found = search(criterion, splits)
+        try:
+            if len(criterion.choices()) > 1 and "heldout" in criterion.reads and splits_any_rows(cv):
+                found = search(criterion, cv, params if groups is None else {**params, "groups": groups})
+            else:
+                found = search(criterion, splits)
+        except ValueError as error:
+            if "fits failed" not in str(error) or len(failures) == len(chosen) - 1:
+                raise
+            failures[name] = str(error).rsplit("ValueError: ", 1)[-1].strip()
+            continue
         seconds = time.perf_counter() - start
         column = "mean_test_score" if criterion.scores else f"criterion_{criterion.name}"
         values[name], best = found.cv_results_[column], found.best_index_
@@ -159,5 +168,5 @@ def compare(
     for row, rank in zip(rows, rankdata([-row["cv_score"] for row in rows], method="min")):
         row["rank"] = int(rank)
     rows = [{column: row[column] for column in COLUMNS} for row in rows]
-    directions = {name: c.scores or c.greater_is_better for c, name in zip(chosen, values)}
-    return Comparison(rows, reference.cv_results_["params"], values, scores, directions)
+    directions = {n: c.scores or c.greater_is_better for c, n in zip(chosen, column_names(chosen)) if n in values}
+    return Comparison(rows, reference.cv_results_["params"], values, scores, directions, failures)
