@@ -53,8 +53,7 @@ def pseudo_inverse(spectrum: Spectrum, ridges: Array) -> SpectralInverse:
 
     The norm is that before any projection, by which the rounding is not made smaller.
     """
-    eigenvalues = spectrum.values if spectrum.flat is None else np.append(spectrum.values, spectrum.flat)
-    largest = np.abs(eigenvalues + ridges[:, None]).max(axis=1, initial=spectrum.magnitude)
+    largest = _pivots(spectrum, ridges).max(axis=1, initial=spectrum.magnitude)
     return SpectralInverse(spectrum, ridges, negligible=len(spectrum.vectors) * EPS * largest)
 
 
@@ -62,10 +61,13 @@ def smallest_pivots(factor: Factor, ridges: Array) -> Array:
     """``min |s + ridge|`` over the spectrum; of a positive definite matrix at least the ridge."""
     if isinstance(factor, CholeskyFamily):
         return ridges
-    eigenvalues = factor.values if factor.flat is None else np.append(factor.values, factor.flat)
-    if not len(eigenvalues):
-        return np.full(len(ridges), np.inf)
-    return np.asarray(np.abs(eigenvalues + ridges[:, None]).min(axis=1))
+    return np.asarray(_pivots(factor, ridges).min(axis=1, initial=np.inf))
+
+
+def _pivots(spectrum: Spectrum, ridges: Array) -> Array:
+    """``|s + ridge|`` of all distinct eigenvalues, for every ridge."""
+    eigenvalues = spectrum.values if spectrum.flat is None else np.append(spectrum.values, spectrum.flat)
+    return np.asarray(np.abs(eigenvalues + ridges[:, None]))
 
 
 def rounding(factor: Factor, ridges: Array) -> Array:

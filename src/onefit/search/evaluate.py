@@ -188,8 +188,7 @@ def _write_criteria(rows: list[Row], appraisal: Appraisal) -> None:
     for k, row in enumerate(rows):
         row.criteria = {name: float(values[k]) for name, values in appraisal.values.items()}
         if any(np.isnan(value) for value in row.criteria.values()) and appraisal.remarks:
-            known = [] if row.status == "ok" else [row.status]
-            row.status = "; ".join([*known, *dict.fromkeys(appraisal.remarks)])
+            row.add_status(*dict.fromkeys(appraisal.remarks))
 
 
 def _new_row(
@@ -213,8 +212,7 @@ def _tell_least_squares(row: Row, used: np.ndarray, found: Iterable[HeldOut]) ->
     """Add to the status that values at the penalties ``used`` are those of singular systems."""
     for held in found:
         if held.least_squares is not None and held.least_squares[used].any():
-            known = [] if row.status == "ok" else [row.status]
-            row.status = "; ".join([*known, f"least-squares solution: {held.reason}"])
+            row.add_status(f"least-squares solution: {held.reason}")
             return
 
 

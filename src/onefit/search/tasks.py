@@ -147,6 +147,11 @@ class Row:
         """Whether the candidate was left out on purpose: missing scores are no failure."""
         return self.exactness in (Exactness.PRUNED, Exactness.UNREACHED)
 
+    def add_status(self, *remarks: str) -> None:
+        """Say more of the outcome."""
+        known = () if self.status == "ok" else (self.status,)
+        self.status = "; ".join([*known, *remarks])
+
     def fail(self, reason: str, splits: list[int]) -> None:
         """Mark some splits as impossible to train on."""
         self.failures.update(dict.fromkeys(splits, reason))
