@@ -10,6 +10,7 @@ from onefit.learners import column, together
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
 from onefit.learners.hinge import Hinge
+from onefit.learners.preconditioner import Preconditioner
 from onefit.learners.shared_inverse import SharedInverse
 from onefit.learners.squared_hinge import SquaredHinge
 
@@ -47,7 +48,7 @@ def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
     folds = Folds.from_splits(KFold(6).split(X), len(y))
     weights = rng.uniform(0.3, 2.0, len(y)) if weighted else np.ones(len(y))
     K = Gaussian(gamma)(X)
-    solver = DualSolver(K)
+    solver, near = DualSolver(K), Preconditioner.of(K)
     zeros = np.zeros(len(y))
     found = {"gradients": 0, "inverse": 0}
     for C in (0.05, 1.0, 50.0):
@@ -56,7 +57,7 @@ def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
         duals = list(duals_of(learner, y, C, folds, weights))
         starts = np.array([column._at_bounds(full.beta, full_dual, dual) for dual in duals])
         expected = [DualSolver(K).solve(dual, zeros, zeros, warm=False) for dual in duals]
-        ways = {"gradients": together.by_gradients(K, duals, starts, starts @ K, 1e-10) or []}
+        ways = {"gradients": together.by_gradients(K, near, duals, starts, starts @ K, 1e-10) or []}
         if full_dual.free(full.beta).any():
             inverse = solver.inverse(full_dual, full.beta)
             ways["inverse"] = together.by_inverse(inverse, duals, starts, starts @ K, 1e-10)

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
+from onefit.linalg.pivoted import pivoted_cholesky
 from onefit.native import gradients, narrow, schur, sets, twins
 
 from ..learners.machines import MACHINES, learner, random_start, target
@@ -34,6 +35,9 @@ def test_a_narrow_product(n, m, t, kind):
         out = np.full((t, n), np.nan)
         loop(K, B, out)
         np.testing.assert_allclose(out, B @ K.T.astype(np.float64), atol=1e-11)
+        few = np.full((t, n), np.nan, dtype=np.float32)
+        loop(K.astype(np.float32), B.astype(np.float32), few)
+        np.testing.assert_allclose(few, B @ K.T.astype(np.float64), atol=1e-5 * np.sqrt(m))
 
 
 @pytest.mark.parametrize("n", [1, 5, 300])
@@ -48,19 +52,25 @@ def test_products_of_some_rows(n, count, kind):
         np.testing.assert_allclose(out, K[rows].astype(np.float64) @ b, atol=1e-11)
 
 
-def systems(seed, n=40, t=3):
+def systems(seed, n=40, t=3, rank=5):
+    """K, a preconditioner of it (four arrays), and systems of some problems."""
     rng = np.random.default_rng(seed)
     K, ridge = random_gram(seed, n) / n, rng.uniform(0.5, 1.0, size=(t, n))
-    return K, ridge, rng.normal(size=(t, n)), rng.random((t, n)) < 0.7, rng.normal(size=t)
+    free, G = rng.random((t, n)) < 0.7, pivoted_cholesky(K, rank)[0]
+    scale = free / (ridge + rng.uniform(0.1, 1.0, size=(t, 1)))
+    factors = [np.linalg.cholesky(np.eye(rank) + (G * row) @ G.T).T for row in scale]
+    near = G, np.ascontiguousarray(G.T), scale, np.ascontiguousarray(factors)
+    return K, near, ridge, rng.normal(size=(t, n)), free, rng.normal(size=t)
 
 
 @seeds
 @biases
-def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias):
-    K, ridge, right, free, missing = systems(seed)
+@pytest.mark.parametrize("rank", [0, 1, 5])
+def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias, rank):
+    K, near, ridge, right, free, missing = systems(seed, rank=rank)
     for loop in (gradients.projected_gradients, twins.projected_gradients):
-        x = np.full_like(right, np.nan)
-        assert loop(K, ridge, right, free, missing, bias, 1e-12, 0.0, 60, 100, x)
+        x, image = np.full_like(right, np.nan), np.full_like(right, np.nan)
+        assert loop(K, *near, ridge, right, free, missing, bias, np.full(3, 1e-12), np.zeros(3), 60, 100, x, image)
         for k in range(len(x)):
             rows = np.flatnonzero(free[k])
             M = K[np.ix_(rows, rows)] + np.diag(ridge[k, rows])
@@ -68,19 +78,46 @@ def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias):
                 M = np.block([[M, np.ones((len(rows), 1))], [np.ones((1, len(rows))), np.zeros((1, 1))]])
             expected = np.linalg.solve(M, np.r_[right[k, rows], [missing[k]] * bias])[: len(rows)]
             np.testing.assert_allclose(x[k, rows], expected, atol=1e-10)
+            np.testing.assert_allclose(image[k], K @ x[k], atol=1e-10)
             assert (x[k, ~free[k]] == 0).all()
 
 
 @seeds
 @biases
+@pytest.mark.parametrize("rank", [0, 5])
 @pytest.mark.parametrize(("rough", "limit", "look"), [(1e-2, 60, 100), (0.0, 4, 100), (0.0, 12, 3), (0.0, 60, 3)])
-def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rough, limit, look):
-    K, ridge, right, free, missing = systems(seed)
-    x, other = np.empty_like(right), np.empty_like(right)
-    done = gradients.projected_gradients(K, ridge, right, free, missing, bias, 1e-10, rough, limit, look, x)
-    assert done == twins.projected_gradients(K, ridge, right, free, missing, bias, 1e-10, rough, limit, look, other)
-    if done:
-        np.testing.assert_allclose(x, other, atol=1e-7)
+def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rank, rough, limit, look):
+    K, near, ridge, right, free, missing = systems(seed, rank=rank)
+    found, rough, goal = [], np.array([rough, rough / 10, rough * 2]), np.array([1e-10, 1e-9, 1e-11])
+    for loop in (gradients.projected_gradients, twins.projected_gradients):
+        x, image = np.empty_like(right), np.empty_like(right)
+        done = loop(K, *near, ridge, right, free, missing, bias, goal, rough, limit, look, x, image)
+        found.append((done, x, image))
+    assert found[0][0] == found[1][0]
+    if found[0][0]:
+        np.testing.assert_allclose(found[0][1:], found[1][1:], atol=1e-7)
+
+
+@seeds
+@biases
+def test_conjugate_gradients_in_single_precision(seed, bias):
+    K, near, ridge, right, free, missing = systems(seed)
+    single = [part.astype(np.float32) for part in (K, *near[:2])]
+    x, image, expected = np.empty_like(right), np.empty_like(right), np.empty_like(right)
+    rough = np.full(3, 1e-5)
+    parts = (*near[2:], ridge, right, free, missing, bias)
+    assert gradients.projected_gradients(*single, *parts, np.zeros(3), rough, 60, 100, x, image)
+    twins.projected_gradients(K, *near[:2], *parts, np.full(3, 1e-13), np.zeros(3), 60, 100, expected, np.empty_like(x))
+    np.testing.assert_allclose(x, expected, atol=1e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(image, x @ K, atol=1e-5 * np.abs(x).sum())
+
+
+def test_conjugate_gradients_do_not_call_nan_a_solution():
+    K, near, ridge, right, free, missing = systems(0)
+    right[1, np.flatnonzero(free[1])[0]] = np.nan
+    x = np.empty_like(right)
+    for loop in (gradients.projected_gradients, twins.projected_gradients):
+        assert not loop(K, *near, ridge, right, free, missing, True, np.full(3, 1e-10), np.zeros(3), 20, 8, x, x.copy())
 
 
 def batch(machine, bias, seed, n=40, t=3):

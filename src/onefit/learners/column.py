@@ -22,6 +22,7 @@ from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
+from .preconditioner import Preconditioner
 from .shared_inverse import SharedInverse
 from .together import Watch, by_gradients, by_inverse
 
@@ -49,6 +50,7 @@ class Column:
     _inverse: SharedInverse | None = None  # on the free coefficients of this full solution, or nearly
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
+    _single: Preconditioner | None = None  # for conjugate gradients, while these are used
     _slow: bool = False  # conjugate gradients take too long
     _wild: bool = False  # bounds change too much for steps of all problems at once
 
@@ -218,13 +220,16 @@ class Column:
             return found
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow:
-            quick = by_gradients(self.solver.K, duals, starts, images, tolerance, watch)
-            self._slow = quick is None  # then larger penalties are slower still
+            self._single = self._single or Preconditioner.of(self.solver.K)
+            quick = by_gradients(self.solver.K, self._single, duals, starts, images, tolerance, watch)
+            if quick is None:
+                self._slow, self._single = True, None  # larger penalties are slower still
             found = quick or found
         left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
+            self._single = None  # its memory is that of the inverse
             self._inverse = self._inverse or self.solver.inverse(was, full.beta)
             parts = [duals[k] for k in left], starts[left], images[left], tolerance
             solutions = by_inverse(self._inverse, *parts, watch)

@@ -2,7 +2,7 @@ r"""Dual problems on one matrix, solved side by side.
 
 Newton steps as in ``native.leap``, but of several problems at once, without a factorisation for each: by
 conjugate gradients, each step of which is one product of K with a narrow matrix and which take some ten steps for
-narrow kernels and small penalties; or from one inverse (``shared_inverse``). What does not settle within a few
+narrow kernels and for large ridges; or from one inverse (``shared_inverse``). What does not settle within a few
 steps is left to the solver that factorises.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dual import Array, Dual, Solution
+from .preconditioner import Preconditioner
 from .shared_inverse import SharedInverse
 
 LEAPS = 12
@@ -26,6 +27,10 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 
 LOOK = 8
 """Steps after which it is judged whether conjugate gradients will be fast enough."""
+ROUGH = (1e-5, 3e-2)
+"""What they leave of a residual, at least and at most: the former is about what single precision can reach."""
+FEW = 2
+"""Changes of bounds after which the next step is likely to be the last but for digits."""
 
 
 class Watch(Protocol):
@@ -45,24 +50,20 @@ class Watch(Protocol):
 
 
 def by_gradients(
-    K: Array, duals: list[Dual], starts: Array, images: Array, tolerance: float, watch: Watch | None = None
+    K: Array,
+    near: Preconditioner,
+    duals: list[Dual],
+    starts: Array,
+    images: Array,
+    tolerance: float,
+    watch: Watch | None = None,
 ) -> list[Solution | None] | None:
     """Solutions of problems that differ in their bounds and ridges, from starts (t, n) and their products with K.
 
     None in place of a solution that was not found; None altogether if conjugate gradients are too slow on this K.
     """
-    from ..native.gradients import projected_gradients  # numba is imported by who needs it
-
-    def step(batch: Batch) -> bool:
-        rough = 1e-4 if batch.moving else 0.0  # no use in digits while bounds change
-        x, limit = np.empty_like(batch.beta), 10 + len(K) // 100
-        parts = (batch.K, batch.ridge, batch.right(), batch.free, batch.missing(), batch.bias)
-        solved: bool = projected_gradients(*parts, 0.01 * tolerance, rough, limit, LOOK, x)
-        batch.beta += x
-        return solved
-
     batch = Batch(K, duals, starts, images, tolerance, watch)
-    return batch.solutions if batch.run(step, LEAPS) else None
+    return batch.solutions if batch.run(GradientStep(near, len(duals)), LEAPS) else None
 
 
 def by_inverse(
@@ -75,10 +76,61 @@ def by_inverse(
         parts = (batch.gradient(), batch.epsilon, batch.lower, batch.upper, batch.bias, batch.missing())
         possible = shared.leaps(*parts, tolerance, batch.beta, batch.free, batch.side)
         batch.keep(possible & batch.free.any(axis=1))
+        batch.u = images_of(batch.K, batch.beta)
         return True
 
     batch.run(step, CHECKS)
     return batch.solutions
+
+
+class GradientStep:
+    """Newton steps of a batch by conjugate gradients in single precision.
+
+    What they are applied to is the gradient in double precision, so that a few steps have all digits. Before bounds
+    settle, products with K are those of single precision too.
+    """
+
+    def __init__(self, near: Preconditioner, t: int) -> None:
+        n, r = len(near.K), len(near.G)
+        self.near, self.made, self.limit = near, 0, 30 + n // 50
+        self.scale, self.factors, self.known = np.empty((t, n)), np.empty((t, r, r)), np.zeros(t, dtype=bool)
+
+    def __call__(self, batch: Batch) -> bool:
+        """Whether it could be made."""
+        from ..native.gradients import projected_gradients  # numba is imported by who needs it
+
+        near, missing = self.near, batch.missing()
+        ridge, right = batch.ridge / near.unit, batch.right() / near.unit
+        self._prepare(batch, ridge)
+        missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
+        size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
+        size[size == 0] = 1.0
+        goal = 0.5 * batch.tolerance / np.sqrt(len(near.K)) / near.unit / size
+        rough = np.clip(0.1 * batch.changes / batch.free.sum(axis=1), *ROUGH)  # no use in digits while bounds change
+        x, image = np.empty_like(right), np.empty_like(right)
+        solved: bool = projected_gradients(
+            near.K, near.rows, near.columns, self.scale[batch.numbers], self.factors[batch.numbers], ridge,
+            right / size[:, None], batch.free, missing / size, batch.bias, goal, rough, self.limit, LOOK, x, image,
+        )  # fmt: skip
+        self.made += 1
+        batch.beta += size[:, None] * x
+        batch.u += near.unit * size[:, None] * image
+        batch.exact = (batch.changes <= FEW) | (self.made > LEAPS // 2)
+        if batch.exact.any():
+            batch.u[batch.exact] = images_of(batch.K, batch.beta[batch.exact])
+        return solved
+
+    def _prepare(self, batch: Batch, ridge: Array) -> None:
+        """The preconditioners of the problems whose free coefficients have changed."""
+        new = (batch.changes > 0) | ~self.known[batch.numbers]
+        if new.any():
+            numbers = batch.numbers[new]
+            self.scale[numbers], self.factors[numbers] = self.near.parts(ridge[new], batch.free[new])
+            self.known[numbers] = True
+
+
+KEPT = ("lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers", "changes", "exact")
+"""What a batch has one row of for each problem."""
 
 
 class Batch:
@@ -96,19 +148,20 @@ class Batch:
         self.lower = np.array([dual.lower for dual in duals])
         self.upper = np.array([dual.upper for dual in duals])
         self.ridge = np.array([dual.ridge for dual in duals])
-        self.beta, self.u = starts.copy(), images
+        self.beta, self.u = starts.copy(), images.copy()
         self.before = self.beta  # the last step
         self.free = np.array([dual.free(start) for dual, start in zip(duals, self.beta)])
         self.side = np.where(self.beta > 0, 1.0, -1.0)
         self.numbers = np.arange(len(duals))
-        self.moving = True
+        self.changes = (~self.free & (self.lower < self.upper)).sum(axis=1)  # those of the last step, or to come
+        self.exact = np.ones(len(duals), dtype=bool)  # whether u is, but for rounding of double precision
         self.roots = np.sqrt(np.abs(np.diagonal(self.K)).astype(np.float64))
         self.keep(np.asarray(self.free.any(axis=1)))
 
     def run(self, step: Callable[[Batch], bool], most: int) -> bool:
         """Steps until all are settled, or enough are made; False if one could not be made.
 
-        A step moves the free coefficients to their minimum, or gives up problems.
+        A step moves the free coefficients to their minimum and u with them, or gives up problems.
         """
         for _ in range(most):
             if not len(self.numbers):
@@ -116,7 +169,6 @@ class Batch:
             self.before = self.beta.copy()
             if not step(self):
                 return False
-            self.u = images_of(self.K, self.beta)
             self._settle()
         return True
 
@@ -135,7 +187,7 @@ class Batch:
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Go on with some of the problems only."""
         if not kept.all():
-            for name in ("lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers"):
+            for name in KEPT:
                 setattr(self, name, getattr(self, name)[kept])
 
     def _settle(self) -> None:
@@ -149,8 +201,8 @@ class Batch:
             self.before, self.beta, self.u, self.free, self.side, b, residual, changes,
         )  # fmt: skip
         rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
-        self.moving = bool(changes.any())
-        settled = (changes == 0) & (residual <= np.maximum(self.tolerance, rounding))
+        self.changes = changes
+        settled = self.exact & (changes == 0) & (residual <= np.maximum(self.tolerance, rounding))
         if settled.any():
             settled &= self._inside()
         for k in np.flatnonzero(settled):

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from .compiling import compiled
 
-TILE = 512
-"""Columns of the matrix at a time, so that four rows of it and two vectors stay in the nearest cache."""
+TILE = 4096
+"""Bytes of a row of the matrix at a time, so that four rows of it and two vectors stay in the nearest cache."""
 
 
 @compiled
 def narrow_product(K, B, out):
     """Write ``B Kᵀ`` into ``out`` (t, n) for K (n, m), in double or single precision, and vectors B (t, m).
 
-    Four rows of K meet two vectors at a time; where rows run out, the last is used again.
-    Cost: 2 t n m, about twice as fast as a general product for ten vectors.
+    Four rows of K meet two vectors at a time; where rows run out, the last is used again. Sums have the precision of
+    ``out``. Cost: 2 t n m, about twice as fast as a general product for ten vectors, and twice that if all is single.
     """
-    (n, m), t = K.shape, len(B)
+    (n, m), t, tile = K.shape, len(B), TILE // K.itemsize
     out[:] = 0.0
-    for start in range(0, m, TILE):
-        stop = min(start + TILE, m)
+    zero = out.dtype.type(0.0)
+    for start in range(0, m, tile):
+        stop = min(start + tile, m)
         for i in range(0, n, 4):
             i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
             r0, r1, r2, r3 = K[i, start:stop], K[i1, start:stop], K[i2, start:stop], K[i3, start:stop]
             for k in range(0, t - 1, 2):
                 x, y = B[k, start:stop], B[k + 1, start:stop]
-                x0, x1, x2, x3, y0, y1, y2, y3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                x0, x1, x2, x3, y0, y1, y2, y3 = zero, zero, zero, zero, zero, zero, zero, zero
                 for j in range(stop - start):
                     x0 += r0[j] * x[j]
                     x1 += r1[j] * x[j]
@@ -37,7 +38,7 @@ def narrow_product(K, B, out):
                 _add(out[k], i, x0, x1, x2, x3)
                 _add(out[k + 1], i, y0, y1, y2, y3)
             if t % 2 == 1:
-                x, x0, x1, x2, x3 = B[t - 1, start:stop], 0.0, 0.0, 0.0, 0.0
+                x, x0, x1, x2, x3 = B[t - 1, start:stop], zero, zero, zero, zero
                 for j in range(stop - start):
                     x0 += r0[j] * x[j]
                     x1 += r1[j] * x[j]

@@ -66,14 +66,18 @@ def _run_side_by_side(K: Any) -> None:
         np.ones((1, 2), dtype=bool),
         np.ones((1, 2)),
     )
+    one, none = np.eye(1), np.zeros(1)
     narrow_product(K, zero, zero.copy())
     row_products(K, np.arange(2), zero[0], zero[0].copy())
-    projected_gradients(K, zero, ends, free, np.zeros(1), True, 1e-9, 0.0, 3, 2, zero.copy())
+    single, low = np.eye(2, dtype=np.float32), np.zeros((0, 2), dtype=np.float32)
+    projected_gradients(
+        single, low, low.T.copy(), zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
+        zero.copy(), zero.copy(),
+    )  # fmt: skip
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),
         np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp),
     )  # fmt: skip
-    one, none = np.eye(1), np.zeros(1)
     schur_leaps(
         one, none, one, none, one, none, none, none, -ends[0], 0.0, lower[0], upper[0], True, 0.0, 1e-9,
         zero[0], free[0], side[0], np.zeros(1, dtype=np.intp), 0, one, 2,

@@ -272,40 +272,50 @@ def row_products(K, rows, b, out):
     out[:] = K[rows].astype(np.float64) @ b
 
 
-def projected_gradients(K, ridge, right, free, missing, bias, goal, rough, limit, look, x):
+def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, x, image):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
-    With a bias up to a constant, and with the sums ``missing``. False if one needs, or after ``look`` steps seems to
-    need, more than ``limit`` steps for a root mean square residual of ``goal``; ``rough`` times the first is enough.
+    With a bias up to a constant, and with the sums ``missing``. Preconditioned by the inverse of ``1 / scale + GᵀG`` on
+    the free rows. False if one needs, or after ``look`` steps seems to need, more than ``limit`` steps for a root mean
+    square residual of its ``goal``; its ``rough`` times the first is enough. ``image`` is K x.
     """
     outcomes = [
-        _gradients(K, ridge[k], right[k], free[k], missing[k], bias, goal, rough, limit, look, x[k])
+        _gradients(K, G, scale[k], ridge[k], right[k], free[k], missing[k], bias, goal[k], rough[k], limit, look, x[k])
         for k in range(len(right))
     ]
+    image[:] = x @ K
     return all(outcomes)
 
 
-def _gradients(K, ridge, right, free, missing, bias, goal, rough, limit, look, x):
+def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limit, look, x):
     count = free.sum()
 
     def project(values):
         return np.where(free, values - (values[free].mean() if bias else 0.0), 0.0)
 
+    def precondition(values):
+        low = G[:, free]
+        out = np.zeros(len(free))
+        out[free] = np.linalg.solve(np.diag(1 / scale[free]) + low.T @ low, values[free])
+        return project(out)
+
     x[:] = np.where(free & bias, missing / count, 0.0)
-    p = r = project(right - K @ x - ridge * x)
-    size, aim = r @ r, count * goal**2
+    r = project(right - K @ x - ridge * x)
+    size, aim, slope, p = r @ r, count * goal**2, np.inf, np.zeros(len(r))
     first = max(size, aim)
     for step in range(limit + 1):
         if size <= max(aim, rough**2 * first):
             return True
         if step == look and np.log(aim / first) < np.log(max(size, aim) / first) / look * limit:
             return False
+        if step == limit:
+            return False
+        z = precondition(r)
+        p, slope = z + r @ z / slope * p, r @ z
         q = project(K @ p + ridge * p)
-        length = size / (p @ q)
-        if step < limit:
-            x += length * p
-        r = r - length * q
-        p, size = r + (r @ r) / size * p, r @ r
+        x += slope / (p @ q) * p
+        r = r - slope / (p @ q) * q
+        size = r @ r
     return False
 
 

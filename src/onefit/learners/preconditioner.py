@@ -1,0 +1,82 @@
+r"""Preconditioning of the systems of free coefficients by a matrix of low rank plus a diagonal.
+
+A wide kernel has few eigenvalues far above the others, roughly one for each feature, and these are what conjugate
+gradients spend their steps on. With ``K ~ G^T G`` from a few columns of K, and E the ridge plus the mean of what that
+leaves of the diagonal,
+
+.. math:: (E + G^T G)^{-1} = E^{-1} - E^{-1} G^T (I + G E^{-1} G^T)^{-1} G E^{-1}
+
+(Woodbury), on the free rows only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg.pivoted import pivoted_cholesky
+from .dual import Array
+
+RANK = 48
+"""Columns of K: more of them save no more steps than they cost."""
+USEFUL = 0.6
+"""Share of the diagonal that they may leave: of a narrow kernel they leave nearly all, and are not used."""
+FLOOR = 1e-7
+"""Of what they leave, relative to the diagonal: about what single precision knows of it."""
+SMALLEST = 1e-30
+"""The same if K is zero."""
+
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """``K / unit`` in single precision, and what is near it. Memory: about n² / 2 doubles."""
+
+    unit: float
+    K: NDArray[np.float32]
+    G: Array  # (r, n)
+    rest: float
+
+    @classmethod
+    def of(cls, K: NDArray[Any]) -> Preconditioner:
+        """For a positive semi-definite K, of any magnitude. Cost: O(n² + n r²)."""
+        diagonal = np.diagonal(K).astype(np.float64)
+        largest = float(diagonal.max(initial=0.0))
+        unit = float(2.0 ** np.round(np.log2(largest))) if largest > 0 else 1.0
+        mean = float(diagonal.mean()) / unit
+        G, left = pivoted_cholesky(K, RANK)
+        rest = float(left.mean()) / unit
+        if rest > USEFUL * mean:
+            G, rest = G[:0], mean
+        single = np.empty(K.shape, dtype=np.float32)
+        np.divide(K, unit, out=single, casting="same_kind")
+        return cls(unit, single, G / np.sqrt(unit), max(rest, FLOOR * mean, SMALLEST))
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """G in single precision."""
+        return self.G.astype(np.float32)
+
+    @cached_property
+    def columns(self) -> NDArray[np.float32]:
+        """Its transpose."""
+        return np.ascontiguousarray(self.rows.T)
+
+    def parts(self, ridge: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """(1 / E (t, n), zero where not free; upper factors of ``I + G E⁻¹ Gᵀ`` (t, r, r)) for ridges relative to unit.
+
+        Cost: O(n r²), and O(r²) for each row that is free in one of the problems and not in another.
+        """
+        scale = free / (ridge + self.rest)
+        most = scale.max(axis=0)
+        common = (self.G * most) @ self.G.T
+        common.flat[:: len(common) + 1] += 1.0
+        matrices = np.tile(common, (len(scale), 1, 1))
+        for row, matrix in zip(scale, matrices):
+            less = np.flatnonzero(row != most)
+            part = self.G[:, less]
+            matrix -= (part * (most - row)[less]) @ part.T
+        return scale, np.ascontiguousarray(np.linalg.cholesky(matrices).transpose(0, 2, 1))

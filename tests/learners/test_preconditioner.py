@@ -1,0 +1,96 @@
+"""The preconditioner of conjugate gradients, against the dense inverse that it stands for."""
+
+import numpy as np
+import pytest
+
+from onefit.kernels import Gaussian
+from onefit.learners import together
+from onefit.learners.dual_solver import DualSolver
+from onefit.learners.preconditioner import RANK, Preconditioner
+from onefit.learners.squared_hinge import SquaredHinge
+from onefit.native.gradients import projected_gradients
+
+from ..oracles.problems import seeds
+
+
+def rows(seed, n=200):
+    return np.random.default_rng(seed).normal(size=(n, 5))
+
+
+@seeds
+@pytest.mark.parametrize("magnitude", [1.0, 3e-50, 2e60])
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 50.0])
+@pytest.mark.parametrize("same_ridge", [True, False])
+def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
+    rng, X = np.random.default_rng(seed), rows(seed)
+    near = Preconditioner.of(magnitude * Gaussian(gamma)(X))
+    n, t = len(X), 3
+    ridge = np.full((t, n), 0.3) if same_ridge else rng.uniform(0.1, 1.0, (t, n))
+    free = rng.random((t, n)) < 0.8
+    scale, factors = near.parts(ridge, free)
+    assert len(near.G) == (0 if gamma == 50.0 else RANK)
+    for k in range(t):
+        F = np.flatnonzero(free[k])
+        assert (scale[k, ~free[k]] == 0).all()
+        G, E = near.G[:, F], np.diag(1 / scale[k, F])
+        np.testing.assert_allclose(np.diagonal(E), ridge[k, F] + near.rest)
+        core = np.linalg.inv(factors[k].T @ factors[k])
+        woodbury = np.linalg.inv(E) - np.linalg.inv(E) @ G.T @ core @ G @ np.linalg.inv(E)
+        np.testing.assert_allclose(woodbury, np.linalg.inv(E + G.T @ G), atol=1e-9)
+        assert (np.tril(factors[k], -1) == 0).all()
+
+
+@seeds
+@pytest.mark.parametrize("magnitude", [1.0, 3e-50, 2e60])
+def test_the_matrix_is_in_single_precision_whatever_its_magnitude(seed, magnitude):
+    K = magnitude * Gaussian(0.1)(rows(seed))
+    near = Preconditioner.of(K)
+    assert near.K.dtype == np.float32
+    np.testing.assert_allclose(near.unit * near.K.astype(np.float64), K, rtol=1e-7)
+    left = np.diagonal(K) / near.unit - (near.G**2).sum(axis=0)
+    assert near.rest == pytest.approx(left.mean(), rel=1e-6)
+
+
+def test_degenerate_matrices():
+    for K in (np.zeros((5, 5)), np.ones((5, 5)), np.eye(1), np.zeros((5, 5), dtype=np.float32)):
+        near = Preconditioner.of(K)
+        scale, factors = near.parts(np.zeros((1, len(K))), np.ones((1, len(K)), dtype=bool))
+        assert np.isfinite(near.K).all()
+        assert np.isfinite(scale).all()
+        assert np.isfinite(factors).all()
+
+
+def steps(K, near, ridge):
+    """Steps of conjugate gradients until six digits are found."""
+    n = len(K)
+    free, y = np.ones((1, n), dtype=bool), np.sign(np.random.default_rng(0).normal(size=(1, n)))
+    scale, factors = near.parts(np.full((1, n), ridge), free)
+    parts = (near.K, near.rows, near.columns, scale, factors, np.full((1, n), ridge), y, free, np.zeros(1), True)
+    x = np.empty((1, n))
+    limits = range(1, 200)
+    return next(s for s in limits if projected_gradients(*parts, np.array([1e-6]), np.zeros(1), s, 1000, x, x.copy()))
+
+
+def test_a_wide_kernel_takes_fewer_steps_with_it():
+    K = Gaussian(0.01)(rows(0, n=300))
+    near = Preconditioner.of(K)
+    plain = Preconditioner(near.unit, near.K, near.G[:0], 1.0)
+    assert 3 * steps(K, near, 0.01) < steps(K, plain, 0.01)
+
+
+@pytest.mark.parametrize("magnitude", [1e-45, 1e60])
+def test_solutions_do_not_depend_on_the_magnitude_of_the_matrix(magnitude):
+    """With C in inverse proportion the machine is the same, and K alone would overflow single precision."""
+    X = rows(1, n=260)
+    y = np.sign(X[:, 0] + 0.3 * X[:, 1] ** 2 - 0.2)
+    K = Gaussian(0.05)(X)
+    values = []
+    for scale in (1.0, magnitude):
+        duals = [SquaredHinge().dual(y, 0.5 / scale, np.arange(260) % 4 != k) for k in range(4)]
+        starts = np.array([np.where(dual.lower < dual.upper, y, 0.0) / scale for dual in duals])
+        tolerance = DualSolver(scale * K).tolerance_of(duals[0])
+        near = Preconditioner.of(scale * K)
+        found = together.by_gradients(scale * K, near, duals, starts, scale * (starts @ K), tolerance)
+        assert found is not None
+        values.append([solution.u + solution.b for solution in found])
+    np.testing.assert_allclose(values[0], values[1], atol=1e-8)
