@@ -25,8 +25,10 @@ CHECKS = 6
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
+LIMIT = 50
+"""Steps from which on conjugate gradients are slower than factors."""
 LOOK = 8
-"""Steps after which it is judged whether conjugate gradients will be fast enough."""
+"""Steps after which it is judged whether they will be fast enough."""
 ROUGH = (1e-5, 3e-2)
 """What they leave of a residual, at least and at most: the former is about what single precision can reach."""
 FEW = 2
@@ -92,7 +94,7 @@ class GradientStep:
 
     def __init__(self, near: Preconditioner, t: int) -> None:
         n, r = len(near.K), len(near.G)
-        self.near, self.made, self.limit = near, 0, 30 + n // 50
+        self.near, self.made = near, 0
         self.scale, self.factors, self.known = np.empty((t, n)), np.empty((t, r, r)), np.zeros(t, dtype=bool)
 
     def __call__(self, batch: Batch) -> bool:
@@ -110,7 +112,7 @@ class GradientStep:
         x, image = np.empty_like(right), np.empty_like(right)
         solved: bool = projected_gradients(
             near.K, near.rows, near.columns, self.scale[batch.numbers], self.factors[batch.numbers], ridge,
-            right / size[:, None], batch.free, missing / size, batch.bias, goal, rough, self.limit, LOOK, x, image,
+            right / size[:, None], batch.free, missing / size, batch.bias, goal, rough, LIMIT, LOOK, x, image,
         )  # fmt: skip
         self.made += 1
         batch.beta += size[:, None] * x
