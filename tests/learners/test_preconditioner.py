@@ -23,7 +23,7 @@ def rows(seed, n=200):
 @pytest.mark.parametrize("same_ridge", [True, False])
 def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
     rng, X = np.random.default_rng(seed), rows(seed)
-    near = Preconditioner.of(magnitude * Gaussian(gamma)(X))
+    near = Preconditioner.of(magnitude * Gaussian(gamma)(X), magnitude * 0.1)
     n, t = len(X), 3
     ridge = np.full((t, n), 0.3) if same_ridge else rng.uniform(0.1, 1.0, (t, n))
     free = rng.random((t, n)) < 0.8
@@ -44,7 +44,7 @@ def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
 @pytest.mark.parametrize("magnitude", [1.0, 3e-50, 2e60])
 def test_the_matrix_is_in_single_precision_whatever_its_magnitude(seed, magnitude):
     K = magnitude * Gaussian(0.1)(rows(seed))
-    near = Preconditioner.of(K)
+    near = Preconditioner.of(K, 0.01 * magnitude)
     assert near.K.dtype == np.float32
     np.testing.assert_allclose(near.unit * near.K.astype(np.float64), K, rtol=1e-7)
     left = np.diagonal(K) / near.unit - (near.G**2).sum(axis=0)
@@ -53,7 +53,7 @@ def test_the_matrix_is_in_single_precision_whatever_its_magnitude(seed, magnitud
 
 def test_degenerate_matrices():
     for K in (np.zeros((5, 5)), np.ones((5, 5)), np.eye(1), np.zeros((5, 5), dtype=np.float32)):
-        near = Preconditioner.of(K)
+        near = Preconditioner.of(K, 0.0)
         scale, factors = near.parts(np.zeros((1, len(K))), np.ones((1, len(K)), dtype=bool))
         assert np.isfinite(near.K).all()
         assert np.isfinite(scale).all()
@@ -73,8 +73,8 @@ def steps(K, near, ridge):
 
 def test_a_wide_kernel_takes_fewer_steps_with_it():
     K = Gaussian(0.01)(rows(0, n=300))
-    near = Preconditioner.of(K)
-    plain = Preconditioner(near.unit, near.K, near.G[:0], 1.0)
+    near = Preconditioner.of(K, 0.01)
+    plain = Preconditioner(near.unit, near.K, near.G[:0], 1.0, near.kind)
     assert 3 * steps(K, near, 0.01) < steps(K, plain, 0.01)
 
 
@@ -89,8 +89,42 @@ def test_solutions_do_not_depend_on_the_magnitude_of_the_matrix(magnitude):
         duals = [SquaredHinge().dual(y, 0.5 / scale, np.arange(260) % 4 != k) for k in range(4)]
         starts = np.array([np.where(dual.lower < dual.upper, y, 0.0) / scale for dual in duals])
         tolerance = DualSolver(scale * K).tolerance_of(duals[0])
-        near = Preconditioner.of(scale * K)
+        near = Preconditioner.of(scale * K, duals[0].ridge.min())
         found = together.by_gradients(scale * K, near, duals, starts, scale * (starts @ K), tolerance)
         assert found is not None
         values.append([solution.u + solution.b for solution in found])
     np.testing.assert_allclose(values[0], values[1], atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_ridge_that_single_precision_would_lose_is_met_with_double(kind):
+    X = rows(2)
+    K = (X @ X.T).astype(kind)
+    near, single = Preconditioner.of(K, 1e-6), Preconditioner.of(K, 1.0)
+    assert near.kind is np.float64
+    assert near.K is K
+    assert single.kind is np.float32
+    assert near.resolves(1.0)
+    assert single.resolves(0.5)
+    assert not single.resolves(1e-6)
+
+
+@pytest.mark.parametrize("C", [1e3, 1e6])
+def test_small_ridges_on_a_matrix_of_low_rank(C):
+    """Coefficients are residuals over the ridge: what tells their signs is small beside the first residual."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.sign(X[:, 0] + rng.normal(size=300))
+    K = X @ X.T
+    solver, learner = DualSolver(K), SquaredHinge()
+    full_dual = learner.dual(y, C, np.ones(300))
+    full = solver.solve(full_dual, np.zeros(300), warm=False)
+    duals = [learner.dual(y, C, np.arange(300) % 5 != k) for k in range(5)]
+    starts = np.array([np.where(dual.lower < dual.upper, full.beta, 0.0) for dual in duals])
+    near = Preconditioner.of(K, 1 / (2 * C))
+    found = together.by_gradients(K, near, duals, starts, starts @ K, solver.tolerance_of(full_dual))
+    assert found is not None
+    for dual, solution in zip(duals, found):
+        assert solution is not None
+        expected = DualSolver(K).solve(dual, np.zeros(300), warm=False)
+        np.testing.assert_allclose(solution.u + solution.b, expected.u + expected.b, atol=1e-7)

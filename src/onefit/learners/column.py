@@ -50,8 +50,8 @@ class Column:
     _inverse: SharedInverse | None = None  # on the free coefficients of this full solution, or nearly
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
-    _single: Preconditioner | None = None  # for conjugate gradients, while these are used
-    _slow: bool = False  # conjugate gradients take too long
+    _near_K: Preconditioner | None = None  # for conjugate gradients, while these are used
+    _slow: bool = False  # conjugate gradients take too long, or find nothing
     _wild: bool = False  # bounds change too much for steps of all problems at once
 
     def __post_init__(self) -> None:
@@ -220,16 +220,12 @@ class Column:
             return found
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow:
-            self._single = self._single or Preconditioner.of(self.solver.K)
-            quick = by_gradients(self.solver.K, self._single, duals, starts, images, tolerance, watch)
-            if quick is None:
-                self._slow, self._single = True, None  # larger penalties are slower still
-            found = quick or found
+            found = self._by_gradients(duals, starts, images, tolerance, watch) or found
         left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
-            self._single = None  # its memory is that of the inverse
+            self._near_K = None  # its memory is that of the inverse
             self._inverse = self._inverse or self.solver.inverse(was, full.beta)
             parts = [duals[k] for k in left], starts[left], images[left], tolerance
             solutions = by_inverse(self._inverse, *parts, watch)
@@ -237,6 +233,22 @@ class Column:
                 found[k] = solution
             lost = [k for k in left if found[k] is None and (watch is None or watch.wants(duals[k]))]
             self._wild = len(lost) > len(left) // 2
+        return found
+
+    def _by_gradients(
+        self, duals: list[Dual], starts: Array, images: Array, tolerance: float, watch: Watch | None
+    ) -> list[Solution | None] | None:
+        """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
+        assert self.solver is not None
+        ridge = float(min(dual.ridge.min() for dual in duals))
+        if self._near_K is None or not self._near_K.resolves(ridge):
+            self._near_K = Preconditioner.of(self.solver.K, ridge)
+        found = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch)
+        lost = found is None or 2 * sum(
+            solution is None and (watch is None or watch.wants(dual)) for dual, solution in zip(duals, found)
+        ) > len(duals)
+        if lost:
+            self._slow, self._near_K = True, None
         return found
 
     def _alike(self, duals: list[Dual]) -> bool:

@@ -26,23 +26,29 @@ RANK = 48
 USEFUL = 0.6
 """Share of the diagonal that they may leave: of a narrow kernel they leave nearly all, and are not used."""
 FLOOR = 1e-7
-"""Of what they leave, relative to the diagonal: about what single precision knows of it."""
+"""Of what they leave, relative to the diagonal."""
 SMALLEST = 1e-30
 """The same if K is zero."""
+RESOLVED = 1e-4
+"""Of E, relative to the diagonal: less is too near to the rounding of single precision."""
 
 
 @dataclass(frozen=True)
 class Preconditioner:
-    """``K / unit`` in single precision, and what is near it. Memory: about n² / 2 doubles."""
+    """``K / unit``, what is near it, and the precision ``kind`` of products: single, with a copy of K, or double.
+
+    Memory: about n² / 2 doubles in single precision.
+    """
 
     unit: float
-    K: NDArray[np.float32]
+    K: NDArray[Any]
     G: Array  # (r, n)
     rest: float
+    kind: type[np.floating[Any]]
 
     @classmethod
-    def of(cls, K: NDArray[Any]) -> Preconditioner:
-        """For a positive semi-definite K, of any magnitude. Cost: O(n² + n r²)."""
+    def of(cls, K: NDArray[Any], ridge: float) -> Preconditioner:
+        """For a positive semi-definite K, of any magnitude, and ridges from ``ridge`` on. Cost: O(n² + n r²)."""
         diagonal = np.diagonal(K).astype(np.float64)
         largest = float(diagonal.max(initial=0.0))
         unit = float(2.0 ** np.round(np.log2(largest))) if largest > 0 else 1.0
@@ -51,17 +57,25 @@ class Preconditioner:
         rest = float(left.mean()) / unit
         if rest > USEFUL * mean:
             G, rest = G[:0], mean
+        rest = max(rest, FLOOR * mean, SMALLEST)
+        if ridge / unit + rest < RESOLVED * mean:
+            return cls(1.0, K, G, rest * unit, np.float64)
         single = np.empty(K.shape, dtype=np.float32)
         np.divide(K, unit, out=single, casting="same_kind")
-        return cls(unit, single, G / np.sqrt(unit), max(rest, FLOOR * mean, SMALLEST))
+        return cls(unit, single, G / np.sqrt(unit), rest, np.float32)
+
+    def resolves(self, ridge: float) -> bool:
+        """Whether its precision is enough for a ridge."""
+        mean = float(np.mean(np.diagonal(self.K), dtype=np.float64))
+        return self.kind is np.float64 or ridge / self.unit + self.rest >= RESOLVED * mean
 
     @cached_property
-    def rows(self) -> NDArray[np.float32]:
-        """G in single precision."""
-        return self.G.astype(np.float32)
+    def rows(self) -> NDArray[np.floating[Any]]:
+        """G in the precision of products."""
+        return self.G.astype(self.kind)
 
     @cached_property
-    def columns(self) -> NDArray[np.float32]:
+    def columns(self) -> NDArray[np.floating[Any]]:
         """Its transpose."""
         return np.ascontiguousarray(self.rows.T)
 

@@ -29,8 +29,12 @@ LIMIT = 50
 """Steps from which on conjugate gradients are slower than factors."""
 LOOK = 8
 """Steps after which it is judged whether they will be fast enough."""
-ROUGH = (1e-5, 3e-2)
-"""What they leave of a residual, at least and at most: the former is about what single precision can reach."""
+MOVING = 3e-2
+"""What they leave of a residual at most."""
+TELLING = 1e8
+"""Residual, in tolerances, that is small enough to tell which bounds change."""
+SINGLE = 1e-5
+"""What they leave at least in single precision: not much less can be reached."""
 FEW = 2
 """Changes of bounds after which the next step is likely to be the last but for digits."""
 
@@ -86,10 +90,10 @@ def by_inverse(
 
 
 class GradientStep:
-    """Newton steps of a batch by conjugate gradients in single precision.
+    """Newton steps of a batch by conjugate gradients, in single precision where that is enough.
 
     What they are applied to is the gradient in double precision, so that a few steps have all digits. Before bounds
-    settle, products with K are those of single precision too.
+    settle, products with K are those of the conjugate gradients too.
     """
 
     def __init__(self, near: Preconditioner, t: int) -> None:
@@ -108,7 +112,10 @@ class GradientStep:
         size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
         size[size == 0] = 1.0
         goal = 0.5 * batch.tolerance / np.sqrt(len(near.K)) / near.unit / size
-        rough = np.clip(0.1 * batch.changes / batch.free.sum(axis=1), *ROUGH)  # no use in digits while bounds change
+        rough = np.minimum(0.1 * batch.changes / batch.free.sum(axis=1), MOVING)  # no digits while bounds change
+        rough = np.minimum(rough, TELLING * batch.tolerance / near.unit / size)
+        if near.kind is np.float32:
+            rough = np.maximum(rough, SINGLE)
         x, image = np.empty_like(right), np.empty_like(right)
         solved: bool = projected_gradients(
             near.K, near.rows, near.columns, self.scale[batch.numbers], self.factors[batch.numbers], ridge,

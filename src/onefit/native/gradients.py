@@ -15,7 +15,7 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
 
     With a bias up to a constant, and with the sums ``missing``. A problem is solved when the root mean square of its
     residual is at most its ``goal``, or its ``rough`` times the first. False as soon as after ``look`` steps one seems
-    to need more than ``limit`` of them for its goal, or if one does. Products have the precision of K: single precision
+    to need more than ``limit`` of them for its goal, or if one does. Products have the precision of G: single precision
     leaves some 1e-6 of a residual.
 
     Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and G
@@ -25,7 +25,7 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
     t, n = right.shape
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
     r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty((t, n))
-    shown, product, low = np.empty((t, n), K.dtype), np.empty((t, n), K.dtype), np.empty((t, len(G)), K.dtype)
+    shown, product, low = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype), np.empty((t, len(G)), G.dtype)
     _begin(K, ridge, right, free, missing, bias, x, image, r, count, shown, product)
     for k in range(t):
         size[k] = (r[k] * r[k]).sum()

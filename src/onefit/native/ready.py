@@ -69,11 +69,12 @@ def _run_side_by_side(K: Any) -> None:
     one, none = np.eye(1), np.zeros(1)
     narrow_product(K, zero, zero.copy())
     row_products(K, np.arange(2), zero[0], zero[0].copy())
-    single, low = np.eye(2, dtype=np.float32), np.zeros((0, 2), dtype=np.float32)
-    projected_gradients(
-        single, low, low.T.copy(), zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
-        zero.copy(), zero.copy(),
-    )  # fmt: skip
+    for matrix, kind in ((np.eye(2, dtype=np.float32), np.float32), (K, np.float64)):
+        low = np.zeros((0, 2), dtype=kind)
+        projected_gradients(
+            matrix, low, low.T.copy(), zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
+            zero.copy(), zero.copy(),
+        )  # fmt: skip
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),
         np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp),
