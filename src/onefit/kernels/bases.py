@@ -21,8 +21,8 @@ Base = Callable[..., Array]
 CANCELLATION = 1e-2
 """Pairs whose squared distance is below this share of their squared norms are recomputed by differences."""
 
-_BLOCK = 1 << 20
-"""Numbers in the largest temporary array."""
+_BLOCK = 1 << 17
+"""Numbers in the largest temporary array: few enough to stay in a cache."""
 
 
 def _dense(product: Any) -> Array:
