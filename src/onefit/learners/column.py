@@ -219,7 +219,7 @@ class Column:
         if n_free < max(200, len(self.y) // 8):
             return found
         tolerance = self.solver.tolerance_of(duals[0])
-        if not self._slow:
+        if not self._slow and self._inverse is None:  # an inverse at hand is faster, and both need memory
             found = self._by_gradients(duals, starts, images, tolerance, watch) or found
         left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
