@@ -16,6 +16,7 @@ from sklearn.utils import indexable
 from ..core import Folds
 from ..criteria import Criterion, resolve_all
 from ..search.appraisal import column_names
+from ..search.results import NothingFittedError
 from .choosing import splits_any_rows
 from .kernel_search import KernelSearchCV
 from .preparation import Preparation
@@ -147,10 +148,10 @@ def compare(
                 found = search(criterion, cv, params if groups is None else {**params, "groups": groups})
             else:
                 found = search(criterion, splits)
-        except ValueError as error:
-            if "fits failed" not in str(error) or len(failures) == len(chosen) - 1:
+        except NothingFittedError as error:
+            if len(failures) == len(chosen) - 1:
                 raise
-            failures[name] = str(error).rsplit("ValueError: ", 1)[-1].strip()
+            failures[name] = error.reason
             continue
         seconds = time.perf_counter() - start
         column = "mean_test_score" if criterion.scores else f"criterion_{criterion.name}"

@@ -221,7 +221,7 @@ class Column:
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow and self._inverse is None:  # an inverse at hand is faster, and both need memory
             found = self._by_gradients(duals, starts, images, tolerance, watch) or found
-        left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
+        left = _unsolved(duals, found, watch)
         if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
             full, was = self._full, self._full_dual
             assert full is not None
@@ -231,8 +231,7 @@ class Column:
             solutions = by_inverse(self._inverse, *parts, watch)
             for k, solution in zip(left, solutions):
                 found[k] = solution
-            lost = [k for k in left if found[k] is None and (watch is None or watch.wants(duals[k]))]
-            self._wild = len(lost) > len(left) // 2
+            self._wild = len(_unsolved(duals, found, watch)) > len(left) // 2
         return found
 
     def _by_gradients(
@@ -244,10 +243,7 @@ class Column:
         if self._near_K is None or not self._near_K.resolves(ridge):
             self._near_K = Preconditioner.of(self.solver.K, ridge)
         found = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch)
-        lost = found is None or 2 * sum(
-            solution is None and (watch is None or watch.wants(dual)) for dual, solution in zip(duals, found)
-        ) > len(duals)
-        if lost:
+        if found is None or 2 * len(_unsolved(duals, found, watch)) > len(duals):
             self._slow, self._near_K = True, None
         return found
 
@@ -284,7 +280,7 @@ class Column:
             return
         images = self._images(starts)
         found = self._together(duals, starts, images, shared=True, watch=watch)
-        left = [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
+        left = _unsolved(duals, found, watch)
         for k, solution in enumerate(found):
             if solution is not None:
                 yield numbers[k], solution, duals[k]
@@ -333,6 +329,11 @@ def _timed(solved: Iterator[tuple[int, Solution, Dual]], ledger: Ledger) -> Iter
         if item is None:
             return
         yield item
+
+
+def _unsolved(duals: list[Dual], found: list[Solution | None], watch: Watch | None) -> list[int]:
+    """The problems without a solution that are still wanted."""
+    return [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
 
 
 def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:

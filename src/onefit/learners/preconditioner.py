@@ -45,6 +45,8 @@ class Preconditioner:
     G: Array  # (r, n)
     rest: float
     kind: type[np.floating[Any]]
+    least: float = 0.0
+    """Ridges of K below this are lost in its precision."""
 
     @classmethod
     def of(cls, K: NDArray[Any], ridge: float) -> Preconditioner:
@@ -58,16 +60,16 @@ class Preconditioner:
         if rest > USEFUL * mean:
             G, rest = G[:0], mean
         rest = max(rest, FLOOR * mean, SMALLEST)
-        if ridge / unit + rest < RESOLVED * mean:
+        least = (RESOLVED * mean - rest) * unit
+        if ridge < least:
             return cls(1.0, K, G, rest * unit, np.float64)
         single = np.empty(K.shape, dtype=np.float32)
         np.divide(K, unit, out=single, casting="same_kind")
-        return cls(unit, single, G / np.sqrt(unit), rest, np.float32)
+        return cls(unit, single, G / np.sqrt(unit), rest, np.float32, least)
 
     def resolves(self, ridge: float) -> bool:
         """Whether its precision is enough for a ridge."""
-        mean = float(np.mean(np.diagonal(self.K), dtype=np.float64))
-        return self.kind is np.float64 or ridge / self.unit + self.rest >= RESOLVED * mean
+        return ridge >= self.least
 
     @cached_property
     def rows(self) -> NDArray[np.floating[Any]]:

@@ -99,6 +99,14 @@ def _parameter_columns(candidates: list[dict]) -> dict:
     return columns
 
 
+class NothingFittedError(ValueError):
+    """No candidate could be trained on any fold; ``reason`` is the last line of the last error."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.reason = message.rsplit("ValueError: ", 1)[-1].strip()
+
+
 def report_failures(rows: list[Row], n_splits: int, error_score) -> None:
     """Warn, or raise if nothing could be trained, as scikit-learn does."""
     rows = [row for row in rows if not row.left_out]
@@ -110,7 +118,7 @@ def report_failures(rows: list[Row], n_splits: int, error_score) -> None:
         f"{'-' * 80}\n{count} fits failed with the following error:\n{text}" for text, count in Counter(errors).items()
     )
     if len(errors) == total:
-        raise ValueError(
+        raise NothingFittedError(
             f"\nAll the {total} fits failed.\nIt is very likely that your model is misconfigured.\n"
             f"You can try to debug the error by setting error_score='raise'.\n\n"
             f"Below are more details about the failures:\n{details}"
