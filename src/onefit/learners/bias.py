@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .diagonal import biases
-from .dual import Array, Dual
+from .dual import Array, Dual, shrink
 
 
 def best_bias(dual: Dual, u: Array) -> tuple[float, float]:
@@ -30,9 +30,9 @@ def _roots(dual: Dual, u: Array) -> tuple[float, float]:
     away, b = dual.target - u, 0.0
     size = float(np.abs(away).max())
     for _ in range(20):
-        soft = np.sign(away - b) * np.maximum(np.abs(away - b) - dual.epsilon, 0.0)
+        soft = shrink(away - b, dual.epsilon)
         soft[np.abs(soft) <= 1e-12 * size] = 0.0
-        answers = np.clip(soft / dual.ridge, dual.lower, dual.upper)
+        answers = dual.within(soft / dual.ridge)
         steepness = float((1.0 / dual.ridge[dual.free(answers) & (answers != 0)]).sum())
         if steepness == 0:  # flat: there may be more than one
             break

@@ -40,7 +40,7 @@ def feasible(dual: Dual, beta: Array) -> Array:
 
     What the sum lacks is taken from free coefficients, where it costs least, then from all of one sign.
     """
-    beta = np.clip(beta, dual.lower, dual.upper)
+    beta = dual.within(beta)
     if not dual.bias:
         return beta
     for rows in (dual.free(beta), np.ones(len(beta), dtype=bool)):
@@ -50,7 +50,7 @@ def feasible(dual: Dual, beta: Array) -> Array:
         room = np.where(rows, np.minimum(np.abs(end - beta), most), 0.0)
         if room.sum() > 0:
             beta = beta - np.sign(excess) * room * min(1.0, abs(excess) / float(room.sum()))
-    return np.clip(beta, dual.lower, dual.upper)
+    return dual.within(beta)
 
 
 @dataclass(frozen=True)

@@ -91,14 +91,14 @@ class Column:
 
     def combination(self, beta: Array, b: float, rows: Rows) -> Array:
         """``K beta + b`` at some rows of the full data."""
-        support = np.flatnonzero(beta)
+        ws, support = self.run.ws, np.flatnonzero(beta)
         if self.identity is not None:
+            coefficients = np.zeros(ws.n)
+            coefficients[self.members] = beta
             rest = self.identity[1] * float(np.abs(beta).sum())
-            if rest < np.finfo(np.float64).eps * abs(b) and not np.isin(rows, self.members[support]).any():
+            if rest < np.finfo(np.float64).eps * abs(b) and not coefficients[rows].any():
                 return np.full(len(rows), b)
-            K = self.run.ws.problem.gram(self.run.ws.kernel, rows, self.members[support])
-        else:
-            K = self.run.ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64)
+        K = ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64, copy=False)
         return np.asarray(K @ beta[support] + b)
 
     @cached_property
@@ -156,7 +156,7 @@ class Column:
             self._inverse = None
             (solution,) = self._together([dual], near, image, shared=False)
         if solution is None and key in starts:  # from another epsilon, or other weights
-            solution = self.solver.solve(dual, np.clip(starts[key], dual.lower, dual.upper))
+            solution = self.solver.solve(dual, dual.within(starts[key]))
         if solution is None:
             start = self._scaled(self._full, C, dual)
             if dual.objective(near[0], image[0]) < dual.objective(*start):
@@ -175,7 +175,7 @@ class Column:
             start = _at_bounds(self._full.beta, self._full_dual, dual)[None]
             return start, self._images(start)
         inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
-        start = np.clip(inside, dual.lower, dual.upper)
+        start = dual.within(inside)
         return start[None], product(self.solver.K, start)[None]
 
     def _from_last(self, dual: Dual, start: Array, image: Array) -> Solution | None:
@@ -261,7 +261,7 @@ class Column:
         if last is None:
             return np.zeros(len(self.y)), np.zeros(len(self.y))
         factor = C / self._previous if dual.moving else 1.0
-        return np.clip(last.beta * factor, dual.lower, dual.upper), last.u * factor
+        return dual.within(last.beta * factor), last.u * factor
 
     def _solve_from_full(
         self, numbers: list[int], C: float, watch: Watch | None
@@ -343,6 +343,6 @@ def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:
 
 def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:
     """``beta`` of another problem within the bounds of this one: what rested at a bound rests there."""
-    start = np.clip(beta, dual.lower, dual.upper)
+    start = dual.within(beta)
     start = np.where(beta == was.upper, dual.upper, start)
     return np.where(beta == was.lower, dual.lower, start)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dual import Array, Dual
+from .dual import Array, Dual, shrink
+
+
+EPS = np.finfo(np.float64).eps
 
 
 def solve_diagonal(dual: Dual, diagonal: float) -> tuple[Array, float]:
     """(coefficients, bias) for ``K = diagonal I``. Cost: O(n log n)."""
-    if not dual.bias:
-        return _coefficients(dual, diagonal, 0.0), 0.0
-    b = sum(biases(dual, diagonal)) / 2
-    return _coefficients(dual, diagonal, b), b
+    b = sum(biases(dual, diagonal)) / 2 if dual.bias else 0.0
+    return _coefficients(dual, diagonal + dual.ridge, b), b
 
 
-def _coefficients(dual: Dual, diagonal: float, b: float) -> Array:
-    away = dual.target - b
-    soft = np.sign(away) * np.maximum(np.abs(away) - dual.epsilon, 0.0)
-    return np.clip(soft / (diagonal + dual.ridge), dual.lower, dual.upper)
+def _coefficients(dual: Dual, bend: Array, b: float) -> Array:
+    return dual.within(shrink(dual.target - b, dual.epsilon) / bend)
 
 
 def biases(dual: Dual, diagonal: float) -> tuple[float, float]:
@@ -37,11 +36,13 @@ def biases(dual: Dual, diagonal: float) -> tuple[float, float]:
     if len(kinks) == 0:
         return 0.0, 0.0
 
+    largest, steepest = float((np.abs(dual.target) / bend)[used].max()), float((1.0 / bend)[used].max())
+
     def total(b: float) -> float:
-        beta = _coefficients(dual, diagonal, b)
-        size = float(np.abs(beta).sum()) + float(((np.abs(dual.target) + abs(b)) / bend)[used].max(initial=0.0))
-        rounding = 8 * np.finfo(np.float64).eps * size
-        return 0.0 if abs(beta.sum()) <= rounding else float(beta.sum())
+        beta = _coefficients(dual, bend, b)
+        rounding = 8 * EPS * (float(np.abs(beta).sum()) + largest + abs(b) * steepest)
+        value = float(beta.sum())
+        return 0.0 if abs(value) <= rounding else value
 
     first, last = -1, len(kinks)  # the sum is positive at ``first`` and not at ``last``
     while last - first > 1:
@@ -51,7 +52,7 @@ def biases(dual: Dual, diagonal: float) -> tuple[float, float]:
         return float(kinks[last]), float(kinks[last + 1])
     left = kinks[first] if first >= 0 else kinks[0] - 1.0
     right = kinks[last] if last < len(kinks) else kinks[-1] + 1.0
-    beta = _coefficients(dual, diagonal, (left + right) / 2)
+    beta = _coefficients(dual, bend, (left + right) / 2)
     free = dual.free(beta)
     if not free.any():
         return float(right), float(right)

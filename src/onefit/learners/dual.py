@@ -36,6 +36,10 @@ class Dual:
         inside = (beta > self.lower) & (beta < self.upper)
         return inside & (beta != 0) if self.epsilon > 0 else inside
 
+    def within(self, beta: Array | float) -> Array:
+        """The nearest coefficients within the bounds; takes less time than ``np.clip``."""
+        return np.minimum(np.maximum(beta, self.lower), self.upper)
+
     def bounded(self, beta: Array) -> bool:
         """Whether some coefficient rests at a bound that follows the penalty: else a larger C changes nothing."""
         if not self.moving:
@@ -74,14 +78,20 @@ class Dual:
     def _answers(self, r: Array) -> Iterator[Array]:
         """The v of ``gap`` of which one is best: ends of pieces, and where there is a ridge the minimum itself."""
         curved = self.ridge > 0
-        if curved.any():
-            shrunk = -np.sign(r) * np.maximum(np.abs(r) - self.epsilon, 0.0)
-            yield np.clip(shrunk / np.where(curved, self.ridge, np.inf), self.lower, self.upper)
-        if not curved.all():
+        everywhere = curved.all()
+        if everywhere or curved.any():
+            bend = self.ridge if everywhere else np.where(curved, self.ridge, np.inf)
+            yield self.within(shrink(-r, self.epsilon) / bend)
+        if not everywhere:
             yield self.lower
             yield self.upper
             if self.epsilon > 0:
-                yield np.clip(np.zeros_like(r), self.lower, self.upper)
+                yield self.within(0.0)
+
+
+def shrink(values: Array, epsilon: float) -> Array:
+    """Values nearer to zero by epsilon, or zero: where ``x²/2 - values x + epsilon |x|`` is smallest."""
+    return np.sign(values) * np.maximum(np.abs(values) - epsilon, 0.0) if epsilon > 0 else values
 
 
 def smoothing_ridge(C: float, weights: Array, h: float) -> Array:

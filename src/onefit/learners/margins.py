@@ -48,7 +48,7 @@ class _Column:
             assert self.solver is not None
             start = self.ws.starts.get((type(self.learner), self.number, C), self.last)
             cold = start is None
-            begin = np.zeros(len(y)) if start is None else np.clip(start, dual.lower, dual.upper)
+            begin = np.zeros(len(y)) if start is None else dual.within(start)
             with self.ws.problem.ledger.record("full solution"):
                 solution = self.solver.solve(dual, begin, warm=not cold)
         self.last = solution.beta

@@ -9,6 +9,10 @@ from .factor import solve_transposed, solve_upper
 from .narrow import narrow_product
 
 
+SPREAD = 16
+"""Rows that a sum is spread over at first, of which no product with all of K has to know."""
+
+
 @compiled
 def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, x, image):
     """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, and ``K x`` into image.
@@ -26,7 +30,7 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
     r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty((t, n))
     shown, product, low = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype), np.empty((t, len(G)), G.dtype)
-    _begin(K, ridge, right, free, missing, bias, x, image, r, count, shown, product)
+    _begin(K, ridge, right, free, missing, bias, x, image, r, count)
     for k in range(t):
         size[k] = (r[k] * r[k]).sum()
         aim[k] = count[k] * goal[k] * goal[k]
@@ -60,22 +64,31 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
 
 
 @compiled
-def _begin(K, ridge, right, free, missing, bias, x, image, r, count, shown, product):
-    """Write the x that have the right sums and are constant, their products with K and their residuals."""
+def _begin(K, ridge, right, free, missing, bias, x, image, r, count):
+    """Write x that have the right sums, on a few rows, their products with K and their residuals."""
     t, n = right.shape
     for k in range(t):
         count[k] = free[k].sum()
+        x[k], image[k] = 0.0, 0.0
+        if bias and missing[k] != 0:
+            _spread(K, free[k], int(count[k]), missing[k], x[k], image[k])
         for i in range(n):
-            x[k, i] = missing[k] / count[k] if bias and free[k, i] else 0.0
-        shown[k] = x[k]
-    product[:] = 0.0
-    if bias and missing.any():
-        narrow_product(K, shown, product)
-    for k in range(t):
-        for i in range(n):
-            image[k, i] = product[k, i]
             r[k, i] = right[k, i] - image[k, i] - ridge[k, i] * x[k, i]
         _project(r[k], free[k], count[k], bias)
+
+
+@compiled
+def _spread(K, free, count, amount, x, image):
+    """Add ``amount`` to x in equal parts, on a few free rows at equal distances; ``image`` follows."""
+    distance = (count + SPREAD - 1) // SPREAD
+    part, passed = amount / ((count + distance - 1) // distance), 0
+    for i in range(len(free)):
+        if free[i]:
+            if passed % distance == 0:
+                x[i], row = part, K[i]
+                for j in range(len(x)):
+                    image[j] += part * row[j]
+            passed += 1
 
 
 @compiled

@@ -13,6 +13,9 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 ROUNDING = 8 * 2.0**-52
 """Distance from an end of a piece, relative to the sum of all coefficients, that is rounding."""
 
+SPREAD = 16
+"""Rows that a sum is spread over at first."""
+
 
 def solve_transposed(U, m, x):
     """Overwrite x by the solution of ``Uᵀ z = x``."""
@@ -299,7 +302,11 @@ def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limi
         out[free] = np.linalg.solve(np.diag(1 / scale[free]) + low.T @ low, values[free])
         return project(out)
 
-    x[:] = np.where(free & bias, missing / count, 0.0)
+    x[:] = 0.0
+    if bias and missing:  # a start with the right sum
+        places = np.flatnonzero(free)
+        x[places[:: -(-count // SPREAD)]] = 1.0
+        x *= missing / x.sum()
     r = project(right - K @ x - ridge * x)
     size, aim, slope, p = r @ r, count * goal**2, np.inf, np.zeros(len(r))
     first = max(size, aim)
