@@ -10,7 +10,6 @@ import numpy as np
 
 from .dual import Array, Dual, shrink
 
-
 EPS = np.finfo(np.float64).eps
 
 

@@ -8,7 +8,6 @@ from .compiling import compiled
 from .factor import solve_transposed, solve_upper
 from .narrow import narrow_product
 
-
 SPREAD = 16
 """Rows that a sum is spread over at first, of which no product with all of K has to know."""
 
