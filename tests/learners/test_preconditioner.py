@@ -66,9 +66,9 @@ def steps(K, near, ridge):
     free, y = np.ones((1, n), dtype=bool), np.sign(np.random.default_rng(0).normal(size=(1, n)))
     scale, factors = near.parts(np.full((1, n), ridge), free)
     parts = (near.K, near.rows, near.columns, scale, factors, np.full((1, n), ridge), y, free, np.zeros(1), True)
-    x = np.empty((1, n))
-    limits = range(1, 200)
-    return next(s for s in limits if projected_gradients(*parts, np.array([1e-6]), np.zeros(1), s, 1000, x, x.copy()))
+    x, goal, none = np.empty((1, n)), np.array([1e-6]), np.zeros(1)
+    outcomes = (projected_gradients(*parts, goal, none, limit, 1000, False, x, x.copy()) for limit in range(1, 200))
+    return next(limit for limit, (solved, _) in enumerate(outcomes, 1) if solved)
 
 
 def test_a_wide_kernel_takes_fewer_steps_with_it():
@@ -90,8 +90,8 @@ def test_solutions_do_not_depend_on_the_magnitude_of_the_matrix(magnitude):
         starts = np.array([np.where(dual.lower < dual.upper, y, 0.0) / scale for dual in duals])
         tolerance = DualSolver(scale * K).tolerance_of(duals[0])
         near = Preconditioner.of(scale * K, duals[0].ridge.min())
-        found = together.by_gradients(scale * K, near, duals, starts, scale * (starts @ K), tolerance)
-        assert found is not None
+        found, slow = together.by_gradients(scale * K, near, duals, starts, scale * (starts @ K), tolerance)
+        assert not slow
         values.append([solution.u + solution.b for solution in found])
     np.testing.assert_allclose(values[0], values[1], atol=1e-8)
 
@@ -122,8 +122,7 @@ def test_small_ridges_on_a_matrix_of_low_rank(C):
     duals = [learner.dual(y, C, np.arange(300) % 5 != k) for k in range(5)]
     starts = np.array([np.where(dual.lower < dual.upper, full.beta, 0.0) for dual in duals])
     near = Preconditioner.of(K, 1 / (2 * C))
-    found = together.by_gradients(K, near, duals, starts, starts @ K, solver.tolerance_of(full_dual))
-    assert found is not None
+    found, _ = together.by_gradients(K, near, duals, starts, starts @ K, solver.tolerance_of(full_dual))
     for dual, solution in zip(duals, found):
         assert solution is not None
         expected = DualSolver(K).solve(dual, np.zeros(300), warm=False)

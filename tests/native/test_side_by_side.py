@@ -70,7 +70,8 @@ def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias, rank):
     K, near, ridge, right, free, missing = systems(seed, rank=rank)
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         x, image = np.full_like(right, np.nan), np.full_like(right, np.nan)
-        assert loop(K, *near, ridge, right, free, missing, bias, np.full(3, 1e-12), np.zeros(3), 60, 100, x, image)
+        parts = (*near, ridge, right, free, missing, bias, np.full(3, 1e-12), np.zeros(3))
+        assert loop(K, *parts, 60, 100, False, x, image) == (True, 0.0)
         for k in range(len(x)):
             rows = np.flatnonzero(free[k])
             M = K[np.ix_(rows, rows)] + np.diag(ridge[k, rows])
@@ -85,17 +86,32 @@ def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias, rank):
 @seeds
 @biases
 @pytest.mark.parametrize("rank", [0, 5])
+@pytest.mark.parametrize("patient", [False, True])
 @pytest.mark.parametrize(("rough", "limit", "look"), [(1e-2, 60, 100), (0.0, 4, 100), (0.0, 12, 3), (0.0, 60, 3)])
-def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rank, rough, limit, look):
+def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rank, rough, limit, look, patient):
     K, near, ridge, right, free, missing = systems(seed, rank=rank)
     found, rough, goal = [], np.array([rough, rough / 10, rough * 2]), np.array([1e-10, 1e-9, 1e-11])
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         x, image = np.empty_like(right), np.empty_like(right)
-        done = loop(K, *near, ridge, right, free, missing, bias, goal, rough, limit, look, x, image)
-        found.append((done, x, image))
+        done, needed = loop(K, *near, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image)
+        found.append((done, needed, x, image))
     assert found[0][0] == found[1][0]
+    assert found[0][1] == pytest.approx(found[1][1], rel=1e-6)
+    assert (found[0][1] > 0) == (look == 3)
     if found[0][0]:
-        np.testing.assert_allclose(found[0][1:], found[1][1:], atol=1e-7)
+        np.testing.assert_allclose(found[0][2:], found[1][2:], atol=1e-7)
+
+
+@biases
+def test_only_the_patient_solve_what_seems_to_need_many_steps(bias):
+    K, near, ridge, right, free, missing = systems(0, rank=0)
+    parts = (K, *near, ridge, right, free, missing, bias, np.full(3, 1e-10), np.full(3, 1e-1), 60)
+    for loop in (gradients.projected_gradients, twins.projected_gradients):
+        x = np.empty_like(right)
+        assert loop(*parts, 1, True, x, x.copy())[0]
+        outcome, needed = loop(*parts[:-1], 5, 1, False, x, x.copy())
+        assert not outcome
+        assert needed > 5
 
 
 @seeds
@@ -106,8 +122,9 @@ def test_conjugate_gradients_in_single_precision(seed, bias):
     x, image, expected = np.empty_like(right), np.empty_like(right), np.empty_like(right)
     rough = np.full(3, 1e-5)
     parts = (*near[2:], ridge, right, free, missing, bias)
-    assert gradients.projected_gradients(*single, *parts, np.zeros(3), rough, 60, 100, x, image)
-    twins.projected_gradients(K, *near[:2], *parts, np.full(3, 1e-13), np.zeros(3), 60, 100, expected, np.empty_like(x))
+    assert gradients.projected_gradients(*single, *parts, np.zeros(3), rough, 60, 100, False, x, image)[0]
+    precise = (np.full(3, 1e-13), np.zeros(3), 60, 100, False)
+    twins.projected_gradients(K, *near[:2], *parts, *precise, expected, np.empty_like(x))
     np.testing.assert_allclose(x, expected, atol=1e-4 * np.abs(expected).max())
     np.testing.assert_allclose(image, x @ K, atol=1e-5 * np.abs(x).sum())
 
@@ -117,7 +134,9 @@ def test_conjugate_gradients_do_not_call_nan_a_solution():
     right[1, np.flatnonzero(free[1])[0]] = np.nan
     x = np.empty_like(right)
     for loop in (gradients.projected_gradients, twins.projected_gradients):
-        assert not loop(K, *near, ridge, right, free, missing, True, np.full(3, 1e-10), np.zeros(3), 20, 8, x, x.copy())
+        parts = (*near, ridge, right, free, missing, True, np.full(3, 1e-10), np.zeros(3), 20, 8)
+        for patient in (False, True):
+            assert not loop(K, *parts, patient, x, x.copy())[0]
 
 
 def batch(machine, bias, seed, n=40, t=3):

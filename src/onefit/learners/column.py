@@ -52,6 +52,7 @@ class Column:
     _alone: dict[int, Solution] = field(default_factory=dict)
     _near_K: Preconditioner | None = None  # for conjugate gradients, while these are used
     _slow: bool = False  # conjugate gradients take too long, or find nothing
+    _lost: bool = False  # nor do they find rough solutions
     _wild: bool = False  # bounds change too much for steps of all problems at once
 
     def __post_init__(self) -> None:
@@ -74,7 +75,7 @@ class Column:
         numbers, ledger = self.trainable, self.run.ws.problem.ledger
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
-                full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C)
+                full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C, rough=True)
             if not self._full_dual.bounded(full.beta):
                 watch = None  # once solved, larger penalties may have the same solutions
         for first in range(0, len(numbers), CHUNK):
@@ -146,15 +147,16 @@ class Column:
         self._previous = C
         return solution
 
-    def _solve_full(self, dual: Dual, C: float) -> Solution:
-        """The problem of all rows, from its solution at the last penalty."""
+    def _solve_full(self, dual: Dual, C: float, rough: bool = False) -> Solution:
+        """The problem of all rows, from its solution at the last penalty; a ``rough`` one is to start splits from."""
         assert self.solver is not None
         starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
         near, image = self._near(dual)
         solution = self._from_last(dual, near, image)
         if solution is None:
             self._inverse = None
-            (solution,) = self._together([dual], near, image, shared=False)
+            if not (self._lost if rough else self._slow) and self._many_free(dual, near[0]):
+                (solution,) = self._by_gradients([dual], near, image, self.solver.tolerance_of(dual), None, rough)
         if solution is None and key in starts:  # from another epsilon, or other weights
             solution = self.solver.solve(dual, dual.within(starts[key]))
         if solution is None:
@@ -206,26 +208,23 @@ class Column:
             update(K, image, start, full.beta, changed, len(changed))
         return images
 
-    def _together(
-        self, duals: list[Dual], starts: Array, images: Array, shared: bool, watch: Watch | None = None
-    ) -> list[Solution | None]:
+    def _together(self, duals: list[Dual], starts: Array, images: Array, watch: Watch | None) -> list[Solution | None]:
         """Solutions of several problems at once from starts (t, n).
 
         None where that fails or does not pay, or ``watch`` closes them.
         """
         assert self.solver is not None
         found: list[Solution | None] = [None] * len(duals)
-        n_free = int(duals[0].free(starts[0]).sum())
-        if n_free < max(200, len(self.y) // 8):
+        if not self._many_free(duals[0], starts[0]):
             return found
         tolerance = self.solver.tolerance_of(duals[0])
-        if not self._slow and self._inverse is None:  # an inverse at hand is faster, and both need memory
-            found = self._by_gradients(duals, starts, images, tolerance, watch) or found
+        if not self._slow and self._inverse is None:  # an inverse at hand is faster
+            found = self._by_gradients(duals, starts, images, tolerance, watch)
         left = _unsolved(duals, found, watch)
-        if shared and n_free >= SHARED_FROM and len(left) > 2 and not self._wild and self._alike(duals):
+        shared = duals[0].free(starts[0]).sum() >= SHARED_FROM and self._alike(duals)
+        if shared and len(left) > 2 and not self._wild:
             full, was = self._full, self._full_dual
             assert full is not None
-            self._near_K = None  # its memory is that of the inverse
             self._inverse = self._inverse or self.solver.inverse(was, full.beta)
             parts = [duals[k] for k in left], starts[left], images[left], tolerance
             solutions = by_inverse(self._inverse, *parts, watch)
@@ -234,17 +233,30 @@ class Column:
             self._wild = len(_unsolved(duals, found, watch)) > len(left) // 2
         return found
 
+    def _many_free(self, dual: Dual, start: Array) -> bool:
+        """Whether that many coefficients are free that products with all of K pay."""
+        return bool(dual.free(start).sum() >= max(200, len(self.y) // 8))
+
     def _by_gradients(
-        self, duals: list[Dual], starts: Array, images: Array, tolerance: float, watch: Watch | None
-    ) -> list[Solution | None] | None:
+        self,
+        duals: list[Dual],
+        starts: Array,
+        images: Array,
+        tolerance: float,
+        watch: Watch | None,
+        rough: bool = False,
+    ) -> list[Solution | None]:
         """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
         assert self.solver is not None
         ridge = float(min(dual.ridge.min() for dual in duals))
         if self._near_K is None or not self._near_K.resolves(ridge):
             self._near_K = Preconditioner.of(self.solver.K, ridge)
-        found = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch)
-        if found is None or 2 * len(_unsolved(duals, found, watch)) > len(duals):
-            self._slow, self._near_K = True, None
+        found, slow = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch, rough)
+        failed = 2 * len(_unsolved(duals, found, watch)) > len(duals)
+        self._slow |= slow or failed
+        self._lost |= rough and failed
+        if self._lost:
+            self._near_K = None
         return found
 
     def _alike(self, duals: list[Dual]) -> bool:
@@ -279,7 +291,7 @@ class Column:
         if not numbers:
             return
         images = self._images(starts)
-        found = self._together(duals, starts, images, shared=True, watch=watch)
+        found = self._together(duals, starts, images, watch)
         left = _unsolved(duals, found, watch)
         for k, solution in enumerate(found):
             if solution is not None:

@@ -25,7 +25,7 @@ CHECKS = 6
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
-LIMIT = 50
+LIMIT = 55
 """Steps from which on conjugate gradients are slower than factors."""
 LOOK = 8
 """Steps after which it is judged whether they will be fast enough."""
@@ -37,6 +37,9 @@ SINGLE = 1e-5
 """What they leave at least in single precision: not much less can be reached."""
 FEW = 2
 """Changes of bounds after which the next step is likely to be the last but for digits."""
+
+SETTLING = 0.05
+"""Share of the free coefficients whose bounds may change after a rough solution."""
 
 
 class Watch(Protocol):
@@ -63,13 +66,17 @@ def by_gradients(
     images: Array,
     tolerance: float,
     watch: Watch | None = None,
-) -> list[Solution | None] | None:
+    rough: bool = False,
+) -> tuple[list[Solution | None], bool]:
     """Solutions of problems that differ in their bounds and ridges, from starts (t, n) and their products with K.
 
-    None in place of a solution that was not found; None altogether if conjugate gradients are too slow on this K.
+    None in place of a solution that was not found. ``rough`` ones are to start from: they need no digits, and a few
+    bounds may be wrong. Also returns whether conjugate gradients are too slow on this K, for all but rough solutions.
     """
-    batch = Batch(K, duals, starts, images, tolerance, watch)
-    return batch.solutions if batch.run(GradientStep(near, len(duals)), LEAPS) else None
+    batch = Batch(K, duals, starts, images, tolerance, watch, rough)
+    step = GradientStep(near, len(duals))
+    batch.run(step, LEAPS)
+    return batch.solutions, step.slow
 
 
 def by_inverse(
@@ -98,7 +105,7 @@ class GradientStep:
 
     def __init__(self, near: Preconditioner, t: int) -> None:
         n, r = len(near.K), len(near.G)
-        self.near, self.made = near, 0
+        self.near, self.made, self.slow = near, 0, False
         self.scale, self.factors, self.known = np.empty((t, n)), np.empty((t, r, r)), np.zeros(t, dtype=bool)
 
     def __call__(self, batch: Batch) -> bool:
@@ -117,17 +124,18 @@ class GradientStep:
         if near.kind is np.float32:
             rough = np.maximum(rough, SINGLE)
         x, image = np.empty_like(right), np.empty_like(right)
-        solved: bool = projected_gradients(
+        solved, needed = projected_gradients(
             near.K, near.rows, near.columns, self.scale[batch.numbers], self.factors[batch.numbers], ridge,
-            right / size[:, None], batch.free, missing / size, batch.bias, goal, rough, LIMIT, LOOK, x, image,
+            right / size[:, None], batch.free, missing / size, batch.bias, goal, rough, LIMIT, LOOK, batch.rough,
+            x, image,
         )  # fmt: skip
-        self.made += 1
+        self.made, self.slow = self.made + 1, self.slow or needed > LIMIT or not solved
         batch.beta += size[:, None] * x
         batch.u += near.unit * size[:, None] * image
         batch.exact = (batch.changes <= FEW) | (self.made > LEAPS // 2)
         if batch.exact.any():
             batch.u[batch.exact] = images_of(batch.K, batch.beta[batch.exact])
-        return solved
+        return bool(solved)
 
     def _prepare(self, batch: Batch, ridge: Array) -> None:
         """The preconditioners of the problems whose free coefficients have changed."""
@@ -146,12 +154,19 @@ class Batch:
     """The problems that are not solved yet: rows of arrays (t, n)."""
 
     def __init__(
-        self, K: Array, duals: list[Dual], starts: Array, images: Array, tolerance: float, watch: Watch | None = None
+        self,
+        K: Array,
+        duals: list[Dual],
+        starts: Array,
+        images: Array,
+        tolerance: float,
+        watch: Watch | None = None,
+        rough: bool = False,
     ) -> None:
         from ..native.ready import make_ready
 
         make_ready(K)
-        self.K, self.duals, self.tolerance, self.watch = K, duals, tolerance, watch
+        self.K, self.duals, self.tolerance, self.watch, self.rough = K, duals, tolerance, watch, rough
         self.solutions: list[Solution | None] = [None] * len(duals)
         self.bias, self.epsilon, self.target = duals[0].bias, duals[0].epsilon, duals[0].target
         self.lower = np.array([dual.lower for dual in duals])
@@ -167,8 +182,8 @@ class Batch:
         self.roots = np.sqrt(np.abs(np.diagonal(self.K)).astype(np.float64))
         self.keep(np.asarray(self.free.any(axis=1)))
 
-    def run(self, step: Callable[[Batch], bool], most: int) -> bool:
-        """Steps until all are settled, or enough are made; False if one could not be made.
+    def run(self, step: Callable[[Batch], bool], most: int) -> None:
+        """Steps until all are settled, or enough are made, or one could not be made.
 
         A step moves the free coefficients to their minimum and u with them, or gives up problems.
         """
@@ -177,9 +192,8 @@ class Batch:
                 break
             self.before = self.beta.copy()
             if not step(self):
-                return False
+                break
             self._settle()
-        return True
 
     def gradient(self) -> Array:
         """Of the quadratic part."""
@@ -211,8 +225,12 @@ class Batch:
         )  # fmt: skip
         rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
         self.changes = changes
-        settled = self.exact & (changes == 0) & (residual <= np.maximum(self.tolerance, rounding))
-        if settled.any():
+        if self.rough:
+            settled = changes <= SETTLING * self.free.sum(axis=1)
+            self.u[settled] = images_of(self.K, self.beta[settled])
+        else:
+            settled = self.exact & (changes == 0) & (residual <= np.maximum(self.tolerance, rounding))
+        if settled.any() and not self.rough:
             settled &= self._inside()
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()

@@ -13,13 +13,16 @@ SPREAD = 16
 
 
 @compiled
-def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, x, image):
+def projected_gradients(
+    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
+):
     """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, and ``K x`` into image.
 
     With a bias up to a constant, and with the sums ``missing``. A problem is solved when the root mean square of its
-    residual is at most its ``goal``, or its ``rough`` times the first. False as soon as after ``look`` steps one seems
-    to need more than ``limit`` of them for its goal, or if one does. Products have the precision of G: single precision
-    leaves some 1e-6 of a residual.
+    residual is at most its ``goal``, or its ``rough`` times the first. Products have the precision of G: single
+    precision leaves some 1e-6 of a residual.
+    Returns (whether all are solved within ``limit`` steps, how many one seemed to need for its goal after ``look``
+    steps, 0 if there were not as many). If it is not ``patient``, more than the limit are not tried.
 
     Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and G
     (r, n) with its transpose H; ``factors`` (t, r, r) are the upper ones of ``I + G scale Gᵀ``.
@@ -34,7 +37,7 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
         size[k] = (r[k] * r[k]).sum()
         aim[k] = count[k] * goal[k] * goal[k]
         first[k] = max(size[k], aim[k])
-    active = np.empty(t, dtype=np.int64)
+    active, needed = np.empty(t, dtype=np.int64), 0.0
     for step in range(limit + 1):
         n_active = 0
         for k in range(t):
@@ -43,12 +46,11 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
                 n_active += 1
                 if step == look:
                     shrunk = np.log(max(size[k], aim[k]) / first[k]) / look
-                    if np.log(aim[k] / first[k]) < shrunk * limit:
-                        return False
+                    needed = max(needed, np.log(aim[k] / first[k]) / shrunk if shrunk < 0 else np.inf)
         if n_active == 0:
-            return True
-        if step == limit:
-            return False
+            return True, needed
+        if step == limit or (needed > limit and not patient):
+            return False, needed
         _precondition(G, H, scale, factors, r, active[:n_active], shown, low, product, z)
         for a in range(n_active):
             k = active[a]
@@ -59,7 +61,7 @@ def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bi
         for a in range(n_active):
             k = active[a]
             size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], image[k], r[k], p[k], product[a], slope[k])
-    return False
+    return False, needed
 
 
 @compiled

@@ -275,23 +275,27 @@ def row_products(K, rows, b, out):
     out[:] = K[rows].astype(np.float64) @ b
 
 
-def projected_gradients(K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, x, image):
+def projected_gradients(
+    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
+):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
     With a bias up to a constant, and with the sums ``missing``. Preconditioned by the inverse of ``1 / scale + GᵀG`` on
-    the free rows. False if one needs, or after ``look`` steps seems to need, more than ``limit`` steps for a root mean
-    square residual of its ``goal``; its ``rough`` times the first is enough. ``image`` is K x.
+    the free rows. A root mean square residual of a problem's ``goal``, or of its ``rough`` times the first, is enough.
+    Returns (whether all reach it within ``limit`` steps, how many one seems to need for its goal after ``look`` steps);
+    who is not ``patient`` does not try more than the limit. ``image`` is K x.
     """
     outcomes = [
         _gradients(K, G, scale[k], ridge[k], right[k], free[k], missing[k], bias, goal[k], rough[k], limit, look, x[k])
         for k in range(len(right))
     ]
     image[:] = x @ K
-    return all(outcomes)
+    needed = max(outcome[1] for outcome in outcomes)
+    return all(outcome[0] for outcome in outcomes) and (patient or needed <= limit), needed
 
 
 def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limit, look, x):
-    count = free.sum()
+    count, needed = free.sum(), 0.0
 
     def project(values):
         return np.where(free, values - (values[free].mean() if bias else 0.0), 0.0)
@@ -312,18 +316,19 @@ def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limi
     first = max(size, aim)
     for step in range(limit + 1):
         if size <= max(aim, rough**2 * first):
-            return True
-        if step == look and np.log(aim / first) < np.log(max(size, aim) / first) / look * limit:
-            return False
+            return True, needed
+        if step == look:
+            shrunk = np.log(max(size, aim) / first) / look
+            needed = np.log(aim / first) / shrunk if shrunk < 0 else np.inf
         if step == limit:
-            return False
+            return False, needed
         z = precondition(r)
         p, slope = z + r @ z / slope * p, r @ z
         q = project(K @ p + ridge * p)
         x += slope / (p @ q) * p
         r = r - slope / (p @ q) * q
         size = r @ r
-    return False
+    return False, needed
 
 
 def change_sets(
