@@ -17,6 +17,12 @@ def rows(seed, n=200):
     return np.random.default_rng(seed).normal(size=(n, 5))
 
 
+def parts(near, ridge, free):
+    """(1 / E, upper factors of I + G E⁻¹ Gᵀ) of several problems."""
+    scale = near.scales(ridge, free)
+    return scale, np.ascontiguousarray(np.linalg.cholesky(near.inner(scale)).transpose(0, 2, 1))
+
+
 @seeds
 @pytest.mark.parametrize("magnitude", [1.0, 3e-50, 2e60])
 @pytest.mark.parametrize("gamma", [1e-3, 0.1, 50.0])
@@ -27,7 +33,7 @@ def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
     n, t = len(X), 3
     ridge = np.full((t, n), 0.3) if same_ridge else rng.uniform(0.1, 1.0, (t, n))
     free = rng.random((t, n)) < 0.8
-    scale, factors = near.parts(ridge, free)
+    scale, factors = parts(near, ridge, free)
     assert len(near.G) == (0 if gamma == 50.0 else RANK)
     for k in range(t):
         F = np.flatnonzero(free[k])
@@ -38,6 +44,42 @@ def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
         woodbury = np.linalg.inv(E) - np.linalg.inv(E) @ G.T @ core @ G @ np.linalg.inv(E)
         np.testing.assert_allclose(woodbury, np.linalg.inv(E + G.T @ G), atol=1e-9)
         assert (np.tril(factors[k], -1) == 0).all()
+
+
+@seeds
+def test_inner_matrices_follow_the_rows_that_change(seed):
+    rng, X = np.random.default_rng(seed), rows(seed)
+    near, ridge = Preconditioner.of(Gaussian(0.05)(X), 0.1), rng.uniform(0.1, 1.0, (3, len(X)))
+    free = rng.random((3, len(X))) < 0.8
+    scale = near.scales(ridge, free)
+    inner = near.inner(scale)
+    other = near.scales(ridge, free ^ (rng.random((3, len(X))) < 0.05))
+    assert (scale != other).any()
+    np.testing.assert_allclose(near.inner(other, scale, inner.copy()), near.inner(other), rtol=1e-10, atol=1e-10)
+
+
+@seeds
+@pytest.mark.parametrize("ridge", [0.1, 1e-6])
+def test_some_rows_only(seed, ridge):
+    X, rng = rows(seed), np.random.default_rng(seed)
+    near, some = Preconditioner.of(X @ X.T, ridge), np.sort(rng.choice(200, 120, replace=False))
+    part = near.on(some)
+    np.testing.assert_array_equal(part.K, near.K[np.ix_(some, some)])
+    np.testing.assert_array_equal(part.G, near.G[:, some])
+    np.testing.assert_array_equal(part.rows, near.rows[:, some])
+    assert (part.unit, part.rest, part.kind) == (near.unit, near.rest, near.kind)
+
+
+@seeds
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 10.0])
+def test_products_are_as_precise_as_they_say(seed, gamma):
+    K, B = Gaussian(gamma)(rows(seed)), np.random.default_rng(seed).normal(size=(4, 200))
+    near = Preconditioner.of(K, 0.1)
+    assert near.kind is np.float32
+    error = np.abs(near.unit * together.images_of(near.K, B.astype(np.float32)) - B @ K).max(axis=1)
+    bound = near.unit * near.rounding * np.sqrt((B**2).sum(axis=1))
+    assert (error <= bound).all()
+    assert (error > 1e-4 * bound).all()
 
 
 @seeds
@@ -54,7 +96,7 @@ def test_the_matrix_is_in_single_precision_whatever_its_magnitude(seed, magnitud
 def test_degenerate_matrices():
     for K in (np.zeros((5, 5)), np.ones((5, 5)), np.eye(1), np.zeros((5, 5), dtype=np.float32)):
         near = Preconditioner.of(K, 0.0)
-        scale, factors = near.parts(np.zeros((1, len(K))), np.ones((1, len(K)), dtype=bool))
+        scale, factors = parts(near, np.zeros((1, len(K))), np.ones((1, len(K)), dtype=bool))
         assert np.isfinite(near.K).all()
         assert np.isfinite(scale).all()
         assert np.isfinite(factors).all()
@@ -64,10 +106,10 @@ def steps(K, near, ridge):
     """Steps of conjugate gradients until six digits are found."""
     n = len(K)
     free, y = np.ones((1, n), dtype=bool), np.sign(np.random.default_rng(0).normal(size=(1, n)))
-    scale, factors = near.parts(np.full((1, n), ridge), free)
-    parts = (near.K, near.rows, near.columns, scale, factors, np.full((1, n), ridge), y, free, np.zeros(1), True)
+    scale, factors = parts(near, np.full((1, n), ridge), free)
+    system = (near.K, near.rows, near.columns, scale, factors, np.full((1, n), ridge), y, free, np.zeros(1), True)
     x, goal, none = np.empty((1, n)), np.array([1e-6]), np.zeros(1)
-    outcomes = (projected_gradients(*parts, goal, none, limit, 1000, False, x, x.copy()) for limit in range(1, 200))
+    outcomes = (projected_gradients(*system, goal, none, limit, 1000, False, x) for limit in range(1, 200))
     return next(limit for limit, (solved, _) in enumerate(outcomes, 1) if solved)
 
 

@@ -7,7 +7,7 @@ rounds of the active-set method.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import repeat
@@ -22,6 +22,7 @@ from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
+from .foresight import SPARE, Foresight
 from .preconditioner import Preconditioner
 from .shared_inverse import SharedInverse
 from .together import Watch, by_gradients, by_inverse
@@ -34,6 +35,10 @@ CHUNK = 16
 """Folds that are solved side by side."""
 SHARED_FROM = 250
 """Free coefficients from which on one inverse for all folds is cheaper than a factor for each."""
+
+Solved = Iterator[tuple[int, Solution, Dual]]
+Way = Callable[[list[int], float], Solved]
+"""Solutions, each with its split and its problem, of some splits at a penalty."""
 
 
 @dataclass
@@ -50,6 +55,7 @@ class Column:
     _inverse: SharedInverse | None = None  # on the free coefficients of this full solution, or nearly
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
+    _ahead: Foresight = field(default_factory=Foresight)
     _near_K: Preconditioner | None = None  # for conjugate gradients, while these are used
     _slow: bool = False  # conjugate gradients take too long, or find nothing
     _lost: bool = False  # nor do they find rough solutions
@@ -70,19 +76,32 @@ class Column:
         self.solver = DualSolver(K, noise)
         self.magnitude = self.solver.magnitude
 
-    def solve(self, C: float, watch: Watch | None = None) -> Iterator[tuple[int, Solution, Dual]]:
+    def solve(self, C: float, watch: Watch | None = None) -> Solved:
         """(split, solution, its problem) of every split that can be trained on and that ``watch`` does not close."""
         numbers, ledger = self.trainable, self.run.ws.problem.ledger
+        kept, full = [], None
+        if watch is None and self._ahead.trusted(C):
+            for item in _timed(self._solve_ahead, numbers, C, ledger):
+                kept.append(item)
+                yield item
+            numbers = [number for number in numbers if number not in {item[0] for item in kept}]
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
                 full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C, rough=True)
             if not self._full_dual.bounded(full.beta):
                 watch = None  # once solved, larger penalties may have the same solutions
-        for first in range(0, len(numbers), CHUNK):
-            chunk = numbers[first : first + CHUNK]
-            solved = self._solve_apart(chunk, C) if self._full is None else self._solve_from_full(chunk, C, watch)
-            yield from _timed(solved, ledger)
+        way = self._solve_apart if self._full is None else partial(self._solve_from_full, watch=watch)
+        for item in _timed(way, numbers, C, ledger):
+            if self._foreseeable(item[2]):
+                kept.append(item)
+            yield item
+        if kept:
+            self._ahead.keep(C, kept, full)
         self._previous = C
+
+    def _foreseeable(self, dual: Dual) -> bool:
+        """Whether solutions at smaller penalties lead to the next one, and there is memory for them."""
+        return not dual.moving and self._full is not None and SPARE * len(self.trainable) <= len(self.y)
 
     def values(self, solution: Solution, rows: Rows) -> Array:
         """Values of some rows of the full data."""
@@ -174,8 +193,8 @@ class Column:
         """
         assert self.solver is not None
         if self._full is not None:
-            start = _at_bounds(self._full.beta, self._full_dual, dual)[None]
-            return start, self._images(start)
+            start = _at_bounds(self._full.beta, self._full_dual, dual)
+            return start[None], self._image(start, self._full.beta, self._full.u)[None]
         inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
         start = dual.within(inside)
         return start[None], product(self.solver.K, start)[None]
@@ -183,35 +202,40 @@ class Column:
     def _from_last(self, dual: Dual, start: Array, image: Array) -> Solution | None:
         """The full solution from the inverse at the last penalty, if few coefficients rest at bounds that move."""
         assert self.solver is not None
-        if self._inverse is None or not self._alike([dual]):
+        if self._inverse is None or not dual.like(self._full_dual):
             return None
         if ((start != 0) & ~dual.free(start)).sum() > len(self._inverse.base) // 8:
             return None
         return by_inverse(self._inverse, [dual], start, image, self.solver.tolerance_of(dual))[0]
 
-    def _images(self, starts: Array) -> Array:
-        """``K`` times coefficients (t, n) of which many are those of the full solution. Cost: O(n) for each other.
+    def _image(self, start: Array, beta: Array, u: Array) -> Array:
+        """``K start`` for coefficients many of which are those of ``beta``, from ``u = K beta``.
 
-        Where the full solution's are far larger its rounding would be seen, and the product is a new one.
+        Where those of beta are far larger its rounding would be seen, and the product is a new one. Cost: O(n) for each
+        coefficient that is another.
         """
         from ..native.active_set import update  # numba is imported by who needs it
 
-        assert self._full is not None
         assert self.solver is not None
-        K, full, images = self.solver.K, self._full, np.tile(self._full.u, (len(starts), 1))
-        rounding = self.solver.rounding_of(full.beta)
-        for start, image in zip(starts, images):
-            if self.solver.rounding_of(start) < rounding / 2:
-                image[:] = product(K, start)
-                continue
-            changed = np.flatnonzero(start != full.beta)
-            update(K, image, start, full.beta, changed, len(changed))
-        return images
+        if self.solver.rounding_of(start) < self.solver.rounding_of(beta) / 2:
+            return product(self.solver.K, start)
+        image, changed = u.copy(), np.flatnonzero(start != beta)
+        update(self.solver.K, image, start, beta, changed, len(changed))
+        return image
 
-    def _together(self, duals: list[Dual], starts: Array, images: Array, watch: Watch | None) -> list[Solution | None]:
+    def _together(
+        self,
+        duals: list[Dual],
+        starts: Array,
+        images: Array,
+        base: tuple[Dual, Array],
+        watch: Watch | None,
+        changes: float | None = None,
+    ) -> list[Solution | None]:
         """Solutions of several problems at once from starts (t, n).
 
-        None where that fails or does not pay, or ``watch`` closes them.
+        None where that fails or does not pay, or ``watch`` closes them. ``base`` are a problem and coefficients that
+        are free in most of them, ``changes`` how many bounds will change in each, if that is known.
         """
         assert self.solver is not None
         found: list[Solution | None] = [None] * len(duals)
@@ -219,13 +243,10 @@ class Column:
             return found
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow and self._inverse is None:  # an inverse at hand is faster
-            found = self._by_gradients(duals, starts, images, tolerance, watch)
+            found = self._by_gradients(duals, starts, images, tolerance, watch, changes=changes)
         left = _unsolved(duals, found, watch)
-        shared = duals[0].free(starts[0]).sum() >= SHARED_FROM and self._alike(duals)
-        if shared and len(left) > 2 and not self._wild:
-            full, was = self._full, self._full_dual
-            assert full is not None
-            self._inverse = self._inverse or self.solver.inverse(was, full.beta)
+        if len(left) > 2 and not self._wild and _sharing(duals, starts, base[0]):
+            self._inverse = self._inverse or self.solver.inverse(*base)
             parts = [duals[k] for k in left], starts[left], images[left], tolerance
             solutions = by_inverse(self._inverse, *parts, watch)
             for k, solution in zip(left, solutions):
@@ -245,28 +266,20 @@ class Column:
         tolerance: float,
         watch: Watch | None,
         rough: bool = False,
+        changes: float | None = None,
     ) -> list[Solution | None]:
         """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
         assert self.solver is not None
         ridge = float(min(dual.ridge.min() for dual in duals))
         if self._near_K is None or not self._near_K.resolves(ridge):
             self._near_K = Preconditioner.of(self.solver.K, ridge)
-        found, slow = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch, rough)
+        found, slow = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch, rough, changes)
         failed = 2 * len(_unsolved(duals, found, watch)) > len(duals)
         self._slow |= slow or failed
         self._lost |= rough and failed
         if self._lost:
             self._near_K = None
         return found
-
-    def _alike(self, duals: list[Dual]) -> bool:
-        """Whether the problems have the ridges of the full-data problem on the rows that they share with it."""
-        was = self._full_dual
-        return all(
-            np.array_equal(dual.ridge[rows], was.ridge[rows])
-            for dual in duals
-            for rows in [(dual.lower < dual.upper) & (was.lower < was.upper)]
-        )
 
     def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:
         """The last solution in proportion to the penalty: what rested at a bound rests there again."""
@@ -275,9 +288,7 @@ class Column:
         factor = C / self._previous if dual.moving else 1.0
         return dual.within(last.beta * factor), last.u * factor
 
-    def _solve_from_full(
-        self, numbers: list[int], C: float, watch: Watch | None
-    ) -> Iterator[tuple[int, Solution, Dual]]:
+    def _solve_from_full(self, numbers: list[int], C: float, watch: Watch | None) -> Solved:
         """Each split from the full solution: coefficients at a bound stay there, those of left-out rows vanish."""
         assert self._full is not None
         assert self.solver is not None
@@ -290,8 +301,8 @@ class Column:
             numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[kept]
         if not numbers:
             return
-        images = self._images(starts)
-        found = self._together(duals, starts, images, watch)
+        images = np.array([self._image(start, full.beta, full.u) for start in starts])
+        found = self._together(duals, starts, images, (was, full.beta), watch)
         left = _unsolved(duals, found, watch)
         for k, solution in enumerate(found):
             if solution is not None:
@@ -307,6 +318,25 @@ class Column:
             if solution.converged or watch is None or watch.wants(duals[k]):
                 yield numbers[k], solution, duals[k]
 
+    def _solve_ahead(self, numbers: list[int], C: float) -> Solved:
+        """The splits that are solved from where their own solutions at the last penalties lead, unless that is slow."""
+        assert self.solver is not None
+        duals = [self.dual(number, C) for number in numbers]
+        lines = [self._ahead.line(number, C) for number in numbers]
+        starts = np.array([dual.within(beta) for dual, (beta, _) in zip(duals, lines)])
+        images = np.array([self._image(start, *line) for start, line in zip(starts, lines)])
+        used = np.sum([dual.lower < dual.upper for dual in duals], axis=0)
+        in_most = np.where(2 * (starts != 0).sum(axis=0) > used, self.y, 0.0)
+        base = self.run.learner.dual(self.y, C, self.full_weights), in_most
+        self._inverse = None
+        found = self._together(duals, starts, images, base, None, self._ahead.changes(C))
+        alone = found.count(None) < 3 or not _sharing(duals, starts, base[0])
+        for k, solution in enumerate(found):
+            if solution is None and alone:
+                solution = self.solver.solve(duals[k], starts[k], images[k])
+            if solution is not None:
+                yield numbers[k], solution, duals[k]
+
     def _factors(self, duals: list[Dual]) -> Iterable[Rows | None]:
         """Factors of the splits' starts from one factorisation, where splits leave out different rows and no more."""
         assert self._full is not None
@@ -315,11 +345,12 @@ class Column:
         free = was.free(full.beta)
         blocks = [np.flatnonzero(free & (dual.lower == dual.upper)) for dual in duals]
         together = np.concatenate(blocks)
-        if len(duals) < 3 or free.sum() < 200 or not self._alike(duals) or len(np.unique(together)) < len(together):
+        alike = all(dual.like(was) for dual in duals)
+        if len(duals) < 3 or free.sum() < 200 or not alike or len(np.unique(together)) < len(together):
             return repeat(None)
         return self.solver.leave_out(was, full.beta, blocks)
 
-    def _solve_apart(self, numbers: list[int], C: float) -> Iterator[tuple[int, Solution, Dual]]:
+    def _solve_apart(self, numbers: list[int], C: float) -> Solved:
         """A split by itself, from its solution at the last penalty, or in closed form if K is diagonal."""
         for number in numbers:
             dual = self.dual(number, C)
@@ -332,15 +363,23 @@ class Column:
             yield number, solution, dual
 
 
-def _timed(solved: Iterator[tuple[int, Solution, Dual]], ledger: Ledger) -> Iterator[tuple[int, Solution, Dual]]:
-    """The same, one by one, with the time that they take in the ledger."""
-    while True:
-        start = time.perf_counter()
-        item = next(solved, None)
-        ledger.add("fold solution", item is not None, time.perf_counter() - start)
-        if item is None:
-            return
-        yield item
+def _timed(way: Way, numbers: list[int], C: float, ledger: Ledger) -> Solved:
+    """What ``way`` solves, some splits at a time, with the time that each takes in the ledger."""
+    for first in range(0, len(numbers), CHUNK):
+        solved = way(numbers[first : first + CHUNK], C)
+        while True:
+            start = time.perf_counter()
+            item = next(solved, None)
+            ledger.add("fold solution", item is not None, time.perf_counter() - start)
+            if item is None:
+                break
+            yield item
+
+
+def _sharing(duals: list[Dual], starts: Array, other: Dual) -> bool:
+    """Whether one inverse, with the ridges of another problem, is cheaper for all problems than a factor for each."""
+    many = duals[0].free(starts[0]).sum() >= SHARED_FROM
+    return bool(many and all(dual.like(other) for dual in duals))
 
 
 def _unsolved(duals: list[Dual], found: list[Solution | None], watch: Watch | None) -> list[int]:

@@ -7,6 +7,7 @@ Each coefficient is a decreasing, piecewise linear function of the bias, ``beta_
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .dual import Array, Dual, shrink
 
@@ -23,9 +24,23 @@ def _coefficients(dual: Dual, bend: Array, b: float) -> Array:
     return dual.within(shrink(dual.target - b, dual.epsilon) / bend)
 
 
+def _if_all_are_free(dual: Dual, bend: Array, used: NDArray[np.bool_]) -> float | None:
+    """The bias if no bound is met, the usual case with large penalties; else None."""
+    if dual.epsilon > 0 or not used.any():
+        return None
+    slopes = used / bend
+    b = float(slopes @ dual.target) / float(slopes.sum())
+    beta = (dual.target - b) * slopes
+    inside = (beta > dual.lower) & (beta < dual.upper)
+    return b if np.array_equal(inside, used) else None
+
+
 def biases(dual: Dual, diagonal: float) -> tuple[float, float]:
     """The ends of the interval where the sum is zero, mostly a single point; LIBSVM takes the middle."""
     bend, used = diagonal + dual.ridge, dual.lower < dual.upper
+    b = _if_all_are_free(dual, bend, used)
+    if b is not None:
+        return b, b
     corners = [(1, dual.upper), (-1, dual.lower)]  # beta_i reaches a bound at t - sign eps - bend bound
     if dual.epsilon > 0:
         corners += [(1, np.zeros_like(bend)), (-1, np.zeros_like(bend))]

@@ -10,7 +10,6 @@ ever copied for a fold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +45,11 @@ class Dual:
             return True
         return bool(((beta != 0) & ((beta == self.lower) | (beta == self.upper))).any())
 
+    def like(self, other: Dual) -> bool:
+        """Whether it has the ridges of another problem on the rows that they share."""
+        rows = (self.lower < self.upper) & (other.lower < other.upper)
+        return np.array_equal(self.ridge[rows], other.ridge[rows])
+
     def gradient(self, beta: Array, u: Array) -> Array:
         """Derivative of the quadratic part, from ``u = K beta``."""
         return u + self.ridge * beta - self.target
@@ -56,37 +60,10 @@ class Dual:
         return float(quadratic + self.epsilon * np.abs(beta).sum())
 
     def gap(self, beta: Array, u: Array, b: float) -> float:
-        r"""Primal less dual value, as a sum of non-negative terms.
+        """Primal less dual value, from ``u = K beta`` and the bias."""
+        from ..native.duality import duality_gap  # numba is imported by who needs it
 
-        Row i contributes ``max_v (beta - v) r + D/2 (beta² - v²) + eps (|beta| - |v|)`` over ``l <= v <= u``, with
-        ``r = u + b - t``: what is lost by not answering the other rows optimally (Fenchel-Young).
-        """
-        r = u + b - self.target
-        if self.epsilon == 0 and not self.ridge.any():
-            return float(np.maximum((beta - self.lower) * r, (beta - self.upper) * r).sum())
-        total = np.zeros(len(r))
-        for v in self._answers(r):
-            usable = np.isfinite(v)
-            if not usable.all():
-                v = np.where(usable, v, beta)
-            value = (beta - v) * (r + self.ridge / 2 * (beta + v))
-            if self.epsilon > 0:
-                value += self.epsilon * (np.abs(beta) - np.abs(v))
-            np.maximum(total, value, out=total)
-        return float(total.sum())
-
-    def _answers(self, r: Array) -> Iterator[Array]:
-        """The v of ``gap`` of which one is best: ends of pieces, and where there is a ridge the minimum itself."""
-        curved = self.ridge > 0
-        everywhere = curved.all()
-        if everywhere or curved.any():
-            bend = self.ridge if everywhere else np.where(curved, self.ridge, np.inf)
-            yield self.within(shrink(-r, self.epsilon) / bend)
-        if not everywhere:
-            yield self.lower
-            yield self.upper
-            if self.epsilon > 0:
-                yield self.within(0.0)
+        return float(duality_gap(self.ridge, self.target, self.epsilon, self.lower, self.upper, beta, u, b))
 
 
 def shrink(values: Array, epsilon: float) -> Array:

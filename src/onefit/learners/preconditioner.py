@@ -11,7 +11,7 @@ leaves of the diagonal,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -67,9 +67,26 @@ class Preconditioner:
         np.divide(K, unit, out=single, casting="same_kind")
         return cls(unit, single, G / np.sqrt(unit), rest, np.float32, least)
 
+    def on(self, rows: NDArray[np.intp]) -> Preconditioner:
+        """The same for some rows only. Cost: O(m²) for m rows, m² numbers."""
+        from ..native.factor import take_block
+
+        block = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
+        take_block(self.K, rows, block)
+        return replace(self, K=block, G=np.ascontiguousarray(self.G[:, rows]))
+
     def resolves(self, ridge: float) -> bool:
         """Whether its precision is enough for a ridge."""
         return ridge >= self.least
+
+    @cached_property
+    def rounding(self) -> float:
+        """Of products with K / unit in its precision, relative to the length of what is multiplied.
+
+        Sums of products are off by much less than the lengths of both factors times a unit of rounding.
+        """
+        squares = np.einsum("ij,ij->i", self.K, self.K).max(initial=0.0)
+        return float(np.finfo(self.kind).eps * np.sqrt(squares))
 
     @cached_property
     def rows(self) -> NDArray[np.floating[Any]]:
@@ -81,18 +98,22 @@ class Preconditioner:
         """Its transpose."""
         return np.ascontiguousarray(self.rows.T)
 
-    def parts(self, ridge: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """(1 / E (t, n), zero where not free; upper factors of ``I + G E⁻¹ Gᵀ`` (t, r, r)) for ridges relative to unit.
+    def scales(self, ridge: Array, free: NDArray[np.bool_]) -> Array:
+        """``1 / E`` (t, n) for ridges relative to unit, zero where not free."""
+        return np.asarray(free / (ridge + self.rest))
 
-        Cost: O(n r²), and O(r²) for each row that is free in one of the problems and not in another.
+    def inner(self, scale: Array, old: Array | None = None, matrices: Array | None = None) -> Array:
+        """``I + G E⁻¹ Gᵀ`` (t, r, r) of several problems, from those of ``old`` scales if they are known.
+
+        Cost: O(r²) for each row that another problem, or an old scale, has otherwise; O(n r²) if none is known.
         """
-        scale = free / (ridge + self.rest)
-        most = scale.max(axis=0)
-        common = (self.G * most) @ self.G.T
-        common.flat[:: len(common) + 1] += 1.0
-        matrices = np.tile(common, (len(scale), 1, 1))
-        for row, matrix in zip(scale, matrices):
-            less = np.flatnonzero(row != most)
-            part = self.G[:, less]
-            matrix -= (part * (most - row)[less]) @ part.T
-        return scale, np.ascontiguousarray(np.linalg.cholesky(matrices).transpose(0, 2, 1))
+        if matrices is None or old is None:
+            old = np.tile(scale.max(axis=0), (len(scale), 1))
+            common = (self.G * old[0]) @ self.G.T
+            common.flat[:: len(common) + 1] += 1.0
+            matrices = np.tile(common, (len(scale), 1, 1))
+        for k, difference in enumerate(scale - old):
+            others = np.flatnonzero(difference)
+            part = self.G[:, others]
+            matrices[k] += (part * difference[others]) @ part.T
+        return matrices

@@ -38,6 +38,12 @@ SINGLE = 1e-5
 FEW = 2
 """Changes of bounds after which the next step is likely to be the last but for digits."""
 
+WHOLE = 0.95
+"""Share of the rows from which on it does not pay to leave the others out."""
+SEVERAL = 3
+"""Problems for which it does."""
+UNSEEN = 0.1
+"""Error of ``K beta``, in tolerances, that is small enough for a solution."""
 SETTLING = 0.05
 """Share of the free coefficients whose bounds may change after a rough solution."""
 
@@ -67,6 +73,7 @@ def by_gradients(
     tolerance: float,
     watch: Watch | None = None,
     rough: bool = False,
+    changes: float | None = None,
 ) -> tuple[list[Solution | None], bool]:
     """Solutions of problems that differ in their bounds and ridges, from starts (t, n) and their products with K.
 
@@ -74,6 +81,8 @@ def by_gradients(
     bounds may be wrong. Also returns whether conjugate gradients are too slow on this K, for all but rough solutions.
     """
     batch = Batch(K, duals, starts, images, tolerance, watch, rough)
+    if changes is not None:
+        batch.changes[:] = int(changes)
     step = GradientStep(near, len(duals))
     batch.run(step, LEAPS)
     return batch.solutions, step.slow
@@ -100,53 +109,82 @@ class GradientStep:
     """Newton steps of a batch by conjugate gradients, in single precision where that is enough.
 
     What they are applied to is the gradient in double precision, so that a few steps have all digits. Before bounds
-    settle, products with K are those of the conjugate gradients too.
+    settle, products with K are in single precision too. Rows that are free in no problem are left out.
     """
 
     def __init__(self, near: Preconditioner, t: int) -> None:
-        n, r = len(near.K), len(near.G)
         self.near, self.made, self.slow = near, 0, False
-        self.scale, self.factors, self.known = np.empty((t, n)), np.empty((t, r, r)), np.zeros(t, dtype=bool)
+        self.part, self.rows = near, np.empty(0, dtype=np.intp)
+        self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
 
     def __call__(self, batch: Batch) -> bool:
         """Whether it could be made."""
         from ..native.gradients import projected_gradients  # numba is imported by who needs it
 
-        near, missing = self.near, batch.missing()
-        ridge, right = batch.ridge / near.unit, batch.right() / near.unit
-        self._prepare(batch, ridge)
+        self._choose_rows(np.asarray(batch.free.any(axis=0)))
+        near, rows, missing = self.part, self.rows, batch.missing()
+        ridge, right, free = batch.ridge[:, rows] / near.unit, batch.right()[:, rows] / near.unit, batch.free[:, rows]
+        self._prepare(batch, ridge, free)
         missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
         size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
         size[size == 0] = 1.0
-        goal = 0.5 * batch.tolerance / np.sqrt(len(near.K)) / near.unit / size
-        rough = np.minimum(0.1 * batch.changes / batch.free.sum(axis=1), MOVING)  # no digits while bounds change
+        goal = 0.5 * batch.tolerance / np.sqrt(len(batch.K)) / near.unit / size
+        rough = np.minimum(0.1 * batch.changes / free.sum(axis=1), MOVING)  # no digits while bounds change
         rough = np.minimum(rough, TELLING * batch.tolerance / near.unit / size)
         if near.kind is np.float32:
             rough = np.maximum(rough, SINGLE)
-        x, image = np.empty_like(right), np.empty_like(right)
+        x, step = np.empty_like(right), np.zeros_like(batch.beta)
         solved, needed = projected_gradients(
             near.K, near.rows, near.columns, self.scale[batch.numbers], self.factors[batch.numbers], ridge,
-            right / size[:, None], batch.free, missing / size, batch.bias, goal, rough, LIMIT, LOOK, batch.rough,
-            x, image,
+            right / size[:, None], free, missing / size, batch.bias, goal, rough, LIMIT, LOOK, batch.rough, x,
         )  # fmt: skip
         self.made, self.slow = self.made + 1, self.slow or needed > LIMIT or not solved
-        batch.beta += size[:, None] * x
-        batch.u += near.unit * size[:, None] * image
-        batch.exact = (batch.changes <= FEW) | (self.made > LEAPS // 2)
-        if batch.exact.any():
-            batch.u[batch.exact] = images_of(batch.K, batch.beta[batch.exact])
+        step[:, rows] = x
+        batch.beta += size[:, None] * step
+        self._follow(batch, step, size)
         return bool(solved)
 
-    def _prepare(self, batch: Batch, ridge: Array) -> None:
+    def _choose_rows(self, wanted: NDArray[np.bool_]) -> None:
+        """Leave out what is free nowhere, if that are more than a few."""
+        if not (wanted & ~self.inside).any():
+            return
+        self.inside |= wanted
+        if self.t < SEVERAL or self.inside.mean() > WHOLE:
+            self.inside[:] = True
+        self.rows = np.flatnonzero(self.inside)
+        self.part = self.near if self.inside.all() else self.near.on(self.rows)
+        m, r = len(self.rows), len(self.near.G)
+        self.scale, self.inner, self.factors = np.empty((self.t, m)), np.empty((self.t, r, r)), np.empty((self.t, r, r))
+        self.known = False
+
+    def _prepare(self, batch: Batch, ridge: Array, free: NDArray[np.bool_]) -> None:
         """The preconditioners of the problems whose free coefficients have changed."""
-        new = (batch.changes > 0) | ~self.known[batch.numbers]
-        if new.any():
-            numbers = batch.numbers[new]
-            self.scale[numbers], self.factors[numbers] = self.near.parts(ridge[new], batch.free[new])
-            self.known[numbers] = True
+        near, first = self.part, not self.known
+        changed = np.ones(len(free), dtype=bool) if first else batch.changes > 0
+        numbers = batch.numbers[changed]
+        if not len(numbers):
+            return
+        scale = near.scales(ridge[changed], free[changed])
+        if len(near.G):
+            known = () if first else (self.scale[numbers], self.inner[numbers])
+            self.inner[numbers] = inner = near.inner(scale, *known)
+            self.factors[numbers] = np.linalg.cholesky(inner).transpose(0, 2, 1)
+        self.scale[numbers], self.known = scale, True
+
+    def _follow(self, batch: Batch, step: Array, size: Array) -> None:
+        """``u`` after a step: in double precision where bounds seem to have settled and single would be seen."""
+        near = self.near
+        batch.error += near.unit * near.rounding * size * np.sqrt((step * step).sum(axis=1))
+        settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & (not batch.rough)
+        again = settling & (batch.error > UNSEEN * batch.tolerance)
+        if again.any():
+            batch.u[again], batch.error[again] = images_of(batch.K, batch.beta[again]), 0.0
+        if not again.all():
+            image = images_of(near.K, step[~again].astype(near.kind))
+            batch.u[~again] += near.unit * size[~again, None] * image
 
 
-KEPT = ("lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers", "changes", "exact")
+KEPT = ("lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers", "changes", "error")
 """What a batch has one row of for each problem."""
 
 
@@ -178,7 +216,7 @@ class Batch:
         self.side = np.where(self.beta > 0, 1.0, -1.0)
         self.numbers = np.arange(len(duals))
         self.changes = (~self.free & (self.lower < self.upper)).sum(axis=1)  # those of the last step, or to come
-        self.exact = np.ones(len(duals), dtype=bool)  # whether u is, but for rounding of double precision
+        self.error = np.zeros(len(duals))  # of u, but for rounding of double precision
         self.roots = np.sqrt(np.abs(np.diagonal(self.K)).astype(np.float64))
         self.keep(np.asarray(self.free.any(axis=1)))
 
@@ -229,7 +267,7 @@ class Batch:
             settled = changes <= SETTLING * self.free.sum(axis=1)
             self.u[settled] = images_of(self.K, self.beta[settled])
         else:
-            settled = self.exact & (changes == 0) & (residual <= np.maximum(self.tolerance, rounding))
+            settled = (changes == 0) & (residual + self.error <= np.maximum(self.tolerance, rounding))
         if settled.any() and not self.rough:
             settled &= self._inside()
         for k in np.flatnonzero(settled):
@@ -258,9 +296,9 @@ def images_of_few(K: Array, B: Array) -> Array:
 
 
 def images_of(K: Array, B: Array) -> Array:
-    """``K`` times the rows of B, as rows."""
+    """``K`` times the rows of B, as rows and in their precision."""
     from ..native.narrow import narrow_product
 
-    out = np.empty((len(B), len(K)))
+    out = np.empty((len(B), len(K)), dtype=B.dtype)
     narrow_product(K, B, out)
     return out

@@ -14,9 +14,9 @@ SPREAD = 16
 
 @compiled
 def projected_gradients(
-    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
+    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x
 ):
-    """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, and ``K x`` into image.
+    """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows.
 
     With a bias up to a constant, and with the sums ``missing``. A problem is solved when the root mean square of its
     residual is at most its ``goal``, or its ``rough`` times the first. Products have the precision of G: single
@@ -32,7 +32,7 @@ def projected_gradients(
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
     r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty((t, n))
     shown, product, low = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype), np.empty((t, len(G)), G.dtype)
-    _begin(K, ridge, right, free, missing, bias, x, image, r, count)
+    _begin(K, ridge, right, free, missing, bias, x, r, count)
     for k in range(t):
         size[k] = (r[k] * r[k]).sum()
         aim[k] = count[k] * goal[k] * goal[k]
@@ -60,35 +60,33 @@ def projected_gradients(
         narrow_product(K, shown[:n_active], product[:n_active])
         for a in range(n_active):
             k = active[a]
-            size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], image[k], r[k], p[k], product[a], slope[k])
+            size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], r[k], p[k], product[a], slope[k])
     return False, needed
 
 
 @compiled
-def _begin(K, ridge, right, free, missing, bias, x, image, r, count):
-    """Write x that have the right sums, on a few rows, their products with K and their residuals."""
-    t, n = right.shape
-    for k in range(t):
+def _begin(K, ridge, right, free, missing, bias, x, r, count):
+    """Write x that have the right sums, on a few rows, and their residuals."""
+    for k in range(len(x)):
         count[k] = free[k].sum()
-        x[k], image[k] = 0.0, 0.0
+        x[k], r[k] = 0.0, right[k]
         if bias and missing[k] != 0:
-            _spread(K, free[k], int(count[k]), missing[k], x[k], image[k])
-        for i in range(n):
-            r[k, i] = right[k, i] - image[k, i] - ridge[k, i] * x[k, i]
+            _spread(K, ridge[k], free[k], int(count[k]), missing[k], x[k], r[k])
         _project(r[k], free[k], count[k], bias)
 
 
 @compiled
-def _spread(K, free, count, amount, x, image):
-    """Add ``amount`` to x in equal parts, on a few free rows at equal distances; ``image`` follows."""
+def _spread(K, ridge, free, count, amount, x, r):
+    """Add ``amount`` to x in equal parts, on a few free rows at equal distances; the residual r follows."""
     distance = (count + SPREAD - 1) // SPREAD
     part, passed = amount / ((count + distance - 1) // distance), 0
     for i in range(len(free)):
         if free[i]:
             if passed % distance == 0:
                 x[i], row = part, K[i]
+                r[i] -= part * ridge[i]
                 for j in range(len(x)):
-                    image[j] += part * row[j]
+                    r[j] -= part * row[j]
             passed += 1
 
 
@@ -146,7 +144,7 @@ def _turn(p, r, z, slope):
 
 
 @compiled
-def _advance(ridge, free, count, bias, x, image, r, p, product, slope):
+def _advance(ridge, free, count, bias, x, r, p, product, slope):
     """One step along p, of which ``product`` is that with K; returns the new square of the residual."""
     n, q = len(p), np.empty(len(p))
     for i in range(n):
@@ -158,7 +156,6 @@ def _advance(ridge, free, count, bias, x, image, r, p, product, slope):
     length = slope / curvature if curvature > 0 else 0.0
     for i in range(n):
         x[i] += length * p[i]
-        image[i] += length * product[i]
         r[i] -= length * q[i]
         new += r[i] * r[i]
     return new

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .active_set import active_set
-from .factor import gather
+from .duality import duality_gap
+from .factor import gather, take_block
 from .gradients import projected_gradients
 from .leap import leap
 from .narrow import narrow_product, row_products
@@ -50,6 +51,7 @@ def _run_all(K: Any) -> None:
     zero, ends = np.zeros(2), np.array([1.0, -1.0])
     parts = (K, zero, ends, 0.0, np.minimum(ends, 0.0), np.maximum(ends, 0.0), True)
     F, U, side = np.arange(2), np.eye(2), np.ones(2)
+    duality_gap(*parts[1:6], zero, zero, 0.0)
     smo(*parts, zero.copy(), zero.copy(), 1e-3, 1)
     gather(K, F, 2, 1.0, zero, U)
     leap(*parts, zero.copy(), zero.copy(), F.copy(), 2, np.eye(2), side)
@@ -71,9 +73,10 @@ def _run_side_by_side(K: Any) -> None:
     row_products(K, np.arange(2), zero[0], zero[0].copy())
     for matrix, kind in ((np.eye(2, dtype=np.float32), np.float32), (K, np.float64)):
         low = np.zeros((0, 2), dtype=kind)
+        take_block(matrix, np.arange(2), np.eye(2, dtype=matrix.dtype))
         projected_gradients(
             matrix, low, low.T.copy(), zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
-            False, zero.copy(), zero.copy(),
+            False, zero.copy(),
         )  # fmt: skip
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),

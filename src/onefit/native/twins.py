@@ -55,6 +55,24 @@ def gather(K, F, m, constant, ridge, U):
     U[:m, :m][upper] = block[upper]
 
 
+def duality_gap(ridge, target, epsilon, lower, upper, beta, u, b):
+    """The sum over rows of the most that another answer v would gain: ends of pieces, or the minimum itself."""
+    r = u + b - target
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = np.where(ridge > 0, np.sign(-r) * np.maximum(np.abs(r) - epsilon, 0.0) / ridge, 0.0)
+    total = np.zeros(len(beta))
+    for v in (np.clip(best, lower, upper), lower, upper, np.clip(0.0, lower, upper)):
+        v = np.where(np.isfinite(v), v, beta)
+        value = (beta - v) * (r + ridge / 2 * (beta + v)) + epsilon * (np.abs(beta) - np.abs(v))
+        total = np.maximum(total, value)
+    return total.sum()
+
+
+def take_block(K, rows, out):
+    """Write ``K[rows, rows]`` into ``out``."""
+    out[:] = K[np.ix_(rows, rows)]
+
+
 def slopes(gradient, epsilon, beta):
     """Derivatives of the objective when each coefficient grows and when it falls, the latter with its sign turned."""
     return gradient + np.where(beta >= 0, epsilon, -epsilon), gradient + np.where(beta > 0, epsilon, -epsilon)
@@ -276,20 +294,19 @@ def row_products(K, rows, b, out):
 
 
 def projected_gradients(
-    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
+    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x
 ):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
     With a bias up to a constant, and with the sums ``missing``. Preconditioned by the inverse of ``1 / scale + GᵀG`` on
     the free rows. A root mean square residual of a problem's ``goal``, or of its ``rough`` times the first, is enough.
     Returns (whether all reach it within ``limit`` steps, how many one seems to need for its goal after ``look`` steps);
-    who is not ``patient`` does not try more than the limit. ``image`` is K x.
+    who is not ``patient`` does not try more than the limit.
     """
     outcomes = [
         _gradients(K, G, scale[k], ridge[k], right[k], free[k], missing[k], bias, goal[k], rough[k], limit, look, x[k])
         for k in range(len(right))
     ]
-    image[:] = x @ K
     needed = max(outcome[1] for outcome in outcomes)
     return all(outcome[0] for outcome in outcomes) and (patient or needed <= limit), needed
 
