@@ -69,13 +69,14 @@ def test_precomputed_needs_no_more():
 
 @pytest.mark.parametrize("model", [SVC(), L2SVC(), SVR(epsilon=0.01)], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("gamma", [0.001, 0.05, 1.0])
-def test_support_vector_machines_need_no_more(model, gamma):
+@pytest.mark.parametrize("Cs", [[1.0, 100.0], 4.0 ** np.arange(-2, 6)], ids=["two", "path"])
+def test_support_vector_machines_need_no_more(model, gamma, Cs):
     rng = np.random.default_rng(0)
     n = 1000
     X = rng.normal(size=(n, 10))
     y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=n)
     y = y if isinstance(model, SVR) else np.sign(y)
     model.set_params(gamma=gamma)
-    search = KernelSearchCV(model, {"C": [1.0, 100.0]}, cv=10, refit=False)
+    search = KernelSearchCV(model, {"C": Cs}, cv=10, refit=False)
     search.fit(X[:50], y[:50])  # imports and compiles
     assert peak_in_squares(search, X, y) <= 4.4  # and some vectors for each of ten folds

@@ -174,7 +174,7 @@ class Column:
         solution = self._from_last(dual, near, image)
         if solution is None:
             self._inverse = None
-            if not (self._lost if rough else self._slow) and self._many_free(dual, near[0]):
+            if not (self._lost if rough else self._slow) and _many_free(dual, near[0]):
                 (solution,) = self._by_gradients([dual], near, image, self.solver.tolerance_of(dual), None, rough)
         if solution is None and key in starts:  # from another epsilon, or other weights
             solution = self.solver.solve(dual, dual.within(starts[key]))
@@ -239,13 +239,14 @@ class Column:
         """
         assert self.solver is not None
         found: list[Solution | None] = [None] * len(duals)
-        if not self._many_free(duals[0], starts[0]):
+        if not _many_free(duals[0], starts[0]):
             return found
         tolerance = self.solver.tolerance_of(duals[0])
         if not self._slow and self._inverse is None:  # an inverse at hand is faster
             found = self._by_gradients(duals, starts, images, tolerance, watch, changes=changes)
         left = _unsolved(duals, found, watch)
         if len(left) > 2 and not self._wild and _sharing(duals, starts, base[0]):
+            self._near_K = None if self.solver.has_workspace else self._near_K  # its memory is that of the inverse
             self._inverse = self._inverse or self.solver.inverse(*base)
             parts = [duals[k] for k in left], starts[left], images[left], tolerance
             solutions = by_inverse(self._inverse, *parts, watch)
@@ -253,10 +254,6 @@ class Column:
                 found[k] = solution
             self._wild = len(_unsolved(duals, found, watch)) > len(left) // 2
         return found
-
-    def _many_free(self, dual: Dual, start: Array) -> bool:
-        """Whether that many coefficients are free that products with all of K pay."""
-        return bool(dual.free(start).sum() >= max(200, len(self.y) // 8))
 
     def _by_gradients(
         self,
@@ -331,6 +328,7 @@ class Column:
         self._inverse = None
         found = self._together(duals, starts, images, base, None, self._ahead.changes(C))
         alone = found.count(None) < 3 or not _sharing(duals, starts, base[0])
+        self._inverse = None  # its memory is that of a factor
         for k, solution in enumerate(found):
             if solution is None and alone:
                 solution = self.solver.solve(duals[k], starts[k], images[k])
@@ -374,6 +372,11 @@ def _timed(way: Way, numbers: list[int], C: float, ledger: Ledger) -> Solved:
             if item is None:
                 break
             yield item
+
+
+def _many_free(dual: Dual, start: Array) -> bool:
+    """Whether that many coefficients are free that products with all of K pay."""
+    return bool(dual.free(start).sum() >= max(200, len(start) // 8))
 
 
 def _sharing(duals: list[Dual], starts: Array, other: Dual) -> bool:

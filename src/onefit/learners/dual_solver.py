@@ -204,6 +204,11 @@ class DualSolver:
         rounding = len(self.K) * EPS * (self.magnitude + self._constant(bias))
         return max(self.noise, rounding, 1e-150)  # of a zero matrix: its inverse can still be squared
 
+    @property
+    def has_workspace(self) -> bool:
+        """Whether the work space of factors has been needed yet."""
+        return self._U is not None
+
     def _workspace(self) -> Array:
         if self._U is None:
             self._U = np.empty(self.K.shape, dtype=np.float64)

@@ -42,7 +42,7 @@ class Foresight:
 
     def trusted(self, C: float) -> bool:
         """Whether fewer coefficients will change sides than a start from the full solution last had wrong."""
-        return len(self._kept) == 2 and self._kept[1][0] < C and self.changes(C) < self._wrong
+        return len(self._kept) == 2 and self._kept[1][0] < C and self.changes(C) <= self._wrong
 
     def changes(self, C: float) -> float:
         """How many coefficients of a split will leave or meet zero on the way to a penalty: as the root of the way."""

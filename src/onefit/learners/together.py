@@ -114,7 +114,8 @@ class GradientStep:
 
     def __init__(self, near: Preconditioner, t: int) -> None:
         self.near, self.made, self.slow = near, 0, False
-        self.part, self.rows = near, np.empty(0, dtype=np.intp)
+        self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
+        self.part = near  # the same for them
         self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
 
     def __call__(self, batch: Batch) -> bool:
@@ -133,12 +134,14 @@ class GradientStep:
         rough = np.minimum(rough, TELLING * batch.tolerance / near.unit / size)
         if near.kind is np.float32:
             rough = np.maximum(rough, SINGLE)
-        x, step = np.empty_like(right), np.zeros_like(batch.beta)
+        right /= size[:, None]
+        x, which = np.empty_like(right), batch.numbers if len(batch.numbers) < self.t else slice(None)
         solved, needed = projected_gradients(
-            near.K, near.rows, near.columns, self.scale[batch.numbers], self.factors[batch.numbers], ridge,
-            right / size[:, None], free, missing / size, batch.bias, goal, rough, LIMIT, LOOK, batch.rough, x,
+            near.K, near.rows, near.columns, self.scale[which], self.factors[which], ridge, right, free, missing / size,
+            batch.bias, goal, rough, LIMIT, LOOK, batch.rough, x,
         )  # fmt: skip
         self.made, self.slow = self.made + 1, self.slow or needed > LIMIT or not solved
+        step = np.zeros_like(batch.beta)
         step[:, rows] = x
         batch.beta += size[:, None] * step
         self._follow(batch, step, size)
@@ -149,11 +152,13 @@ class GradientStep:
         if not (wanted & ~self.inside).any():
             return
         self.inside |= wanted
+        self.part = self.near  # the old part makes room for the new one
         if self.t < SEVERAL or self.inside.mean() > WHOLE:
-            self.inside[:] = True
-        self.rows = np.flatnonzero(self.inside)
-        self.part = self.near if self.inside.all() else self.near.on(self.rows)
-        m, r = len(self.rows), len(self.near.G)
+            self.inside[:], self.rows = True, slice(None)
+        else:
+            self.rows = rows = np.flatnonzero(self.inside)
+            self.part = self.near.on(rows)
+        m, r = len(self.part.K), len(self.near.G)
         self.scale, self.inner, self.factors = np.empty((self.t, m)), np.empty((self.t, r, r)), np.empty((self.t, r, r))
         self.known = False
 

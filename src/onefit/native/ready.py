@@ -20,7 +20,7 @@ from .sets import change_sets
 from .smo import smo
 
 _LOCK = threading.Lock()
-_READY: set[str] = set()
+_READY: set[tuple[str, bool]] = set()
 
 
 def make_ready(K: Any) -> None:
@@ -28,7 +28,7 @@ def make_ready(K: Any) -> None:
 
     The cache is kept by numba next to this file, or where its settings say.
     """
-    kind = f"{K.dtype}{K.flags.c_contiguous}"
+    kind = K.dtype.char, K.flags.c_contiguous
     with _LOCK:
         if kind in _READY:
             return
