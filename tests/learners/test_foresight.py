@@ -26,12 +26,11 @@ def solution(beta):
     return Solution(beta, 2 * beta, 0.0, 0.0, True)
 
 
-def kept(*steps, full=None):
-    """A foresight that was told of solutions (C, {split: coefficients}) of problems with positive coefficients."""
+def kept(*steps, wrong=()):
+    """A foresight that was told of solutions (C, {split: coefficients})."""
     ahead = Foresight()
     for C, coefficients in steps:
-        dual = SquaredHinge().dual(np.ones(4), C, np.ones(4))
-        ahead.keep(C, [(k, solution(beta), dual) for k, beta in coefficients.items()], full)
+        ahead.keep(C, {k: solution(beta) for k, beta in coefficients.items()}, list(wrong))
     return ahead
 
 
@@ -47,7 +46,7 @@ def test_the_line_is_linear_in_the_ridge():
 def test_it_is_trusted_where_fewer_coefficients_change_than_the_full_solution_had_wrong():
     """One of four changes between the last two; the ridge goes on by a quarter of the way: half a one is expected."""
     steps = (1.0, {0: [1, 1, 0, 1]}), (4.0, {0: [1, 1, 1, 1]})
-    right, wrong = kept(*steps, full=solution([2, 2, 2, 2])), kept(*steps, full=solution([2, 2, 2, 0]))
+    right, wrong = kept(*steps, wrong=[0]), kept(*steps, wrong=[1])
     assert wrong.changes(16.0) == pytest.approx(0.5)
     assert wrong.trusted(16.0)
     assert not right.trusted(16.0)
@@ -62,10 +61,12 @@ def test_it_is_trusted_where_fewer_coefficients_change_than_the_full_solution_ha
         [(4.0, {0: [1, 1, 0, 1]}), (4.0, {0: [1, 1, 1, 1]})],
         [(4.0, {0: [1, 1, 0, 1]}), (1.0, {0: [1, 1, 1, 1]})],
         [(1.0, {0: [1, 1, 0, 1]}), (4.0, {0: [1, 1, 1, 1], 1: [1, 1, 1, 1]})],
+        [(4.0, {0: [1, 1, 1, 1]}), (4.0 * (1 + 1e-9), {0: [1, 1, 1, 1]})],
+        [(7.0, {0: [1, 1, 1, 1]}), (np.nextafter(7.0, 8.0), {0: [1, 1, 1, 1]})],
     ],
 )
-def test_it_is_not_without_two_penalties_in_order_and_the_same_splits(steps):
-    assert not kept(*steps, full=solution([0, 0, 0, 0])).trusted(16.0)
+def test_it_is_not_without_two_penalties_in_order_and_apart_and_the_same_splits(steps):
+    assert not kept(*steps, wrong=[4]).trusted(16.0)
 
 
 @pytest.mark.parametrize("gamma", [0.02, 0.1, 0.4])
@@ -115,3 +116,33 @@ def test_a_split_that_is_not_solved_from_its_line_is_solved_from_the_full_soluti
         for part, other in zip(run().test, expected):
             assert np.isfinite(part).all()
             np.testing.assert_allclose(part, other, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "penalties",
+    [
+        [0.25, 1.0, 2.0, 2.0 * (1 + 1e-13), 64.0],
+        [0.25, 1.0, 2.0, 2.0 * (1 + 1e-6), 64.0, 65.0],
+        [1.0, 4.0, 7.0, np.nextafter(7.0, 8.0), 30.0],
+        [1.0, 1.4, 1.7, 1e3, 1.1e3, 1e6],
+        [64.0, 16.0, 16.0, 4.0, 1.0, 64.0],
+        list(np.geomspace(1, 100, 60)),
+    ],
+    ids=["nearly equal", "close", "the same ridge", "uneven", "unsorted", "many"],
+)
+def test_products_with_the_matrix_stay_precise_along_any_path(penalties):
+    """Rounding of two nearly equal solutions must not be carried to a third."""
+    X, y = rows(3, 330)
+    folds = Folds.from_splits(KFold(5).split(X), len(y))
+    parts = (
+        SquaredHinge()
+        .heldout(Workspace(Problem(X, folds), Gaussian(0.3)), Targets(y[:, None]), np.array(penalties))
+        .test
+    )
+    K, zeros = Gaussian(0.3)(X), np.zeros(len(y))
+    for fold, part in zip(folds, parts):
+        trained = np.ones(len(y))
+        trained[fold.removed] = 0.0
+        for k, C in enumerate(penalties):
+            expected = DualSolver(K).solve(SquaredHinge().dual(y, C, trained), zeros, warm=False)
+            np.testing.assert_allclose(part[k, :, 0], expected.u[fold.test] + expected.b, atol=1e-9)

@@ -79,29 +79,34 @@ class Column:
     def solve(self, C: float, watch: Watch | None = None) -> Solved:
         """(split, solution, its problem) of every split that can be trained on and that ``watch`` does not close."""
         numbers, ledger = self.trainable, self.run.ws.problem.ledger
-        kept, full = [], None
+        solutions: dict[int, Solution] = {}
+        wrong: list[int] = []
         if watch is None and self._ahead.trusted(C):
+            self._inverse = None
             for item in _timed(self._solve_ahead, numbers, C, ledger):
-                kept.append(item)
+                solutions[item[0]] = item[1]
                 yield item
-            numbers = [number for number in numbers if number not in {item[0] for item in kept}]
+            self._inverse = None
+            numbers = [number for number in numbers if number not in solutions]
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
                 full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C, rough=True)
             if not self._full_dual.bounded(full.beta):
                 watch = None  # once solved, larger penalties may have the same solutions
         way = self._solve_apart if self._full is None else partial(self._solve_from_full, watch=watch)
-        for item in _timed(way, numbers, C, ledger):
-            if self._foreseeable(item[2]):
-                kept.append(item)
-            yield item
-        if kept:
-            self._ahead.keep(C, kept, full)
+        for number, solution, dual in _timed(way, numbers, C, ledger):
+            if self._foreseeable(dual) and self._full is not None:
+                solutions[number] = solution
+                start = (self._full.beta != 0) & (dual.lower < dual.upper)
+                wrong.append(int((start != (solution.beta != 0)).sum()))
+            yield number, solution, dual
+        if solutions:
+            self._ahead.keep(C, solutions, wrong)
         self._previous = C
 
     def _foreseeable(self, dual: Dual) -> bool:
         """Whether solutions at smaller penalties lead to the next one, and there is memory for them."""
-        return not dual.moving and self._full is not None and SPARE * len(self.trainable) <= len(self.y)
+        return not dual.moving and SPARE * len(self.trainable) <= len(self.y)
 
     def values(self, solution: Solution, rows: Rows) -> Array:
         """Values of some rows of the full data."""
@@ -325,13 +330,12 @@ class Column:
         used = np.sum([dual.lower < dual.upper for dual in duals], axis=0)
         in_most = np.where(2 * (starts != 0).sum(axis=0) > used, self.y, 0.0)
         base = self.run.learner.dual(self.y, C, self.full_weights), in_most
-        self._inverse = None
         found = self._together(duals, starts, images, base, None, self._ahead.changes(C))
         alone = found.count(None) < 3 or not _sharing(duals, starts, base[0])
-        self._inverse = None  # its memory is that of a factor
         for k, solution in enumerate(found):
             if solution is None and alone:
-                solution = self.solver.solve(duals[k], starts[k], images[k])
+                self._inverse = None  # its memory is that of a factor
+                solution = self.solver.solve(duals[k], starts[k])
             if solution is not None:
                 yield numbers[k], solution, duals[k]
 

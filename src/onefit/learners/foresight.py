@@ -7,14 +7,14 @@ nearer to the next one than the solution of all rows, which then need not be kno
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from .dual import Array, Dual, Solution
+from .dual import Array, Solution
 
-SPARE = 16
-"""Rows for each split from which on its last two solutions take little memory beside K."""
+SPARE = 24
+"""Rows for each split from which on its last solutions take little memory beside K."""
+FAR = 2.0
+"""How far a line may go beyond its second point, relative to the way between both: rounding grows with it."""
 
 
 class Foresight:
@@ -24,10 +24,8 @@ class Foresight:
         self._kept: list[tuple[float, dict[int, Solution]]] = []
         self._changed, self._wrong = np.inf, 0.0
 
-    def keep(self, C: float, solved: Iterable[tuple[int, Solution, Dual]], full: Solution | None) -> None:
-        """Solutions at a penalty, which were started from the ``full`` one, or from these here if there is none."""
-        solved = list(solved)
-        solutions = {number: solution for number, solution, _ in solved}
+    def keep(self, C: float, solutions: dict[int, Solution], wrong: list[int]) -> None:
+        """Solutions at a penalty; how many coefficients those had wrong that were started from the full solution."""
         last = self._kept[-1:]
         self._kept = [(C, solutions)]
         if not last or last[0][0] >= C or last[0][1].keys() != solutions.keys():
@@ -36,25 +34,29 @@ class Foresight:
         support = np.array([solution.beta != 0 for solution in solutions.values()])
         before = np.array([last[0][1][number].beta != 0 for number in solutions])
         self._changed = float((support != before).sum(axis=1).mean())
-        if full is not None:
-            used = np.array([dual.lower < dual.upper for _, _, dual in solved])
-            self._wrong = float((support != (used & (full.beta != 0))).sum(axis=1).mean())
+        if wrong:
+            self._wrong = float(np.mean(wrong))
 
     def trusted(self, C: float) -> bool:
-        """Whether fewer coefficients will change sides than a start from the full solution last had wrong."""
-        return len(self._kept) == 2 and self._kept[1][0] < C and self.changes(C) <= self._wrong
+        """Whether no more coefficients will change sides than a start from the full solution last had wrong."""
+        if len(self._kept) < 2:
+            return False
+        before, ahead = self._ways(C)
+        return 0 < ahead <= FAR * before and self.changes(C) <= self._wrong
 
     def changes(self, C: float) -> float:
         """How many coefficients of a split will leave or meet zero on the way to a penalty: as the root of the way."""
-        return self._changed * float(np.sqrt(self._weight(C)))
+        before, ahead = self._ways(C)
+        return self._changed * float(np.sqrt(ahead / before))
 
     def line(self, number: int, C: float) -> tuple[Array, Array]:
-        """(coefficients, maybe out of bounds; their product with K) of a split."""
+        """(coefficients, maybe out of bounds; their product with K, with more rounding) of a split."""
         (_, old), (_, last) = self._kept
-        a, b, weight = old[number], last[number], self._weight(C)
+        before, ahead = self._ways(C)
+        a, b, weight = old[number], last[number], ahead / before
         return b.beta + weight * (b.beta - a.beta), b.u + weight * (b.u - a.u)
 
-    def _weight(self, C: float) -> float:
-        """How far the ridge will go, relative to how far it last went."""
+    def _ways(self, C: float) -> tuple[float, float]:
+        """How far the ridge last went, and how far it will go."""
         (older, _), (last, _) = self._kept
-        return (1 / last - 1 / C) / (1 / older - 1 / last)
+        return 1 / older - 1 / last, 1 / last - 1 / C

@@ -85,7 +85,7 @@ class Preconditioner:
 
         Sums of products are off by much less than the lengths of both factors times a unit of rounding.
         """
-        squares = np.einsum("ij,ij->i", self.K, self.K).max(initial=0.0)
+        squares = np.einsum("ij,ij->i", self.K, self.K, dtype=np.float64).max(initial=0.0)
         return float(np.finfo(self.kind).eps * np.sqrt(squares))
 
     @cached_property

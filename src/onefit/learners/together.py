@@ -78,11 +78,12 @@ def by_gradients(
     """Solutions of problems that differ in their bounds and ridges, from starts (t, n) and their products with K.
 
     None in place of a solution that was not found. ``rough`` ones are to start from: they need no digits, and a few
-    bounds may be wrong. Also returns whether conjugate gradients are too slow on this K, for all but rough solutions.
+    bounds may be wrong. ``changes`` says how many bounds of each are expected to change, from starts whose products
+    with K are not precise. Also returns whether conjugate gradients are too slow on this K, for all but rough solutions.
     """
     batch = Batch(K, duals, starts, images, tolerance, watch, rough)
     if changes is not None:
-        batch.changes[:] = int(changes)
+        batch.changes[:], batch.error[:] = int(changes), np.inf
     step = GradientStep(near, len(duals))
     batch.run(step, LEAPS)
     return batch.solutions, step.slow
