@@ -79,7 +79,7 @@ def by_gradients(
 
     None in place of a solution that was not found. ``rough`` ones are to start from: they need no digits, and a few
     bounds may be wrong. ``changes`` says how many bounds of each are expected to change, from starts whose products
-    with K are not precise. Also returns whether conjugate gradients are too slow on this K, for all but rough solutions.
+    with K are not precise. Also returns whether conjugate gradients are too slow on this K, but for rough solutions.
     """
     batch = Batch(K, duals, starts, images, tolerance, watch, rough)
     if changes is not None:
