@@ -179,7 +179,7 @@ class Column:
         solution = self._from_last(dual, near, image)
         if solution is None:
             self._inverse = None
-            if not (self._lost if rough else self._slow) and _many_free(dual, near[0]):
+            if not (self._lost if rough and not dual.moving else self._slow) and _many_free(dual, near[0]):
                 (solution,) = self._by_gradients([dual], near, image, self.solver.tolerance_of(dual), None, rough)
         if solution is None and key in starts:  # from another epsilon, or other weights
             solution = self.solver.solve(dual, dual.within(starts[key]))
