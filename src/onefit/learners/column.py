@@ -1,7 +1,8 @@
 """One column of the targets: its dual problems, warm-started along the path of penalties.
 
 The full-data problem is solved along the path; each fold starts from it with its rows left out, which takes a few
-rounds of the active-set method.
+rounds of the active-set method. Where its own solutions at the last penalties lead nearer (``foresight``), it starts
+from them.
 """
 
 from __future__ import annotations
