@@ -28,7 +28,7 @@ EXPERIMENTS = {
     "svr": (
         "SVR, 1,000 rows",
         "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
-        "`python benchmarks/support_vector.py --machine svr`; the median of five runs, whose ratios were 15.5 to 16.9",
+        "`python benchmarks/support_vector.py --machine svr`; the median of ten runs, whose ratios were 13.6 to 19.2",
     ),
     "l2svc": (
         "L2SVC, 1,000 rows",
