@@ -252,7 +252,8 @@ class Column:
             found = self._by_gradients(duals, starts, images, tolerance, watch, changes=changes)
         left = _unsolved(duals, found, watch)
         if len(left) > 2 and not self._wild and _sharing(duals, starts, base[0]):
-            self._near_K = None if self.solver.has_workspace else self._near_K  # its memory is that of the inverse
+            if self.solver.has_workspace:
+                self._near_K = None  # its memory is that of the inverse
             self._inverse = self._inverse or self.solver.inverse(*base)
             parts = [duals[k] for k in left], starts[left], images[left], tolerance
             solutions = by_inverse(self._inverse, *parts, watch)
