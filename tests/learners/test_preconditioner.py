@@ -6,8 +6,9 @@ import pytest
 from onefit.kernels import Gaussian
 from onefit.learners import together
 from onefit.learners.dual_solver import DualSolver
-from onefit.learners.preconditioner import RANK, Preconditioner
+from onefit.learners.preconditioner import RANK, USEFUL, Preconditioner
 from onefit.learners.squared_hinge import SquaredHinge
+from onefit.linalg.pivoted import pivoted_cholesky
 from onefit.native.gradients import projected_gradients
 
 from ..oracles.problems import seeds
@@ -34,7 +35,7 @@ def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
     ridge = np.full((t, n), 0.3) if same_ridge else rng.uniform(0.1, 1.0, (t, n))
     free = rng.random((t, n)) < 0.8
     scale, factors = parts(near, ridge, free)
-    assert len(near.G) == (0 if gamma == 50.0 else RANK)
+    assert len(near.G) == 0 if gamma == 50.0 else 0 < len(near.G) <= RANK
     for k in range(t):
         F = np.flatnonzero(free[k])
         assert (scale[k, ~free[k]] == 0).all()
@@ -118,6 +119,32 @@ def test_a_wide_kernel_takes_fewer_steps_with_it():
     near = Preconditioner.of(K, 0.01)
     plain = Preconditioner(near.unit, near.K, near.G[:0], 1.0, near.kind)
     assert 3 * steps(K, near, 0.01) < steps(K, plain, 0.01)
+
+
+def test_a_narrow_kernel_too_with_its_eigenvectors_and_not_with_as_many_columns():
+    K = Gaussian(0.15)(rows(0, n=400))
+    near = Preconditioner.of(K, 0.1)
+    G, left = pivoted_cholesky(K, len(near.G))
+    columns = Preconditioner(near.unit, near.K, G, left.mean(), near.kind)
+    plain = Preconditioner(near.unit, near.K, near.G[:0], 1.0, near.kind)
+    assert 2 * steps(K, near, 0.1) < steps(K, plain, 0.1)
+    assert 1.3 * steps(K, near, 0.1) < steps(K, columns, 0.1)
+
+
+@seeds
+def test_ridges_make_up_for_small_eigenvalues(seed):
+    K = Gaussian(0.05)(rows(seed))
+    near = Preconditioner.of(K, 0.1)
+    part = near.for_ridges(1.0)
+    assert 0 < len(part.G) < len(near.G)
+    np.testing.assert_array_equal(part.G, near.G[: len(part.G)])
+    left = np.diagonal(K) / near.unit - (part.G**2).sum(axis=0)
+    assert part.rest == pytest.approx(left.mean(), rel=1e-6)
+    values = np.linalg.eigvalsh(K)[::-1] / near.unit
+    assert values[len(part.G)] < 1.5 * USEFUL * (1.0 / near.unit + part.rest)
+    assert near.for_ridges(0.0) is near
+    assert len(near.for_ridges(1e9).G) == 0
+    assert steps(K, part, 1.0) <= steps(K, near, 1.0) + 4
 
 
 @pytest.mark.parametrize("magnitude", [1e-45, 1e60])

@@ -1,8 +1,8 @@
 r"""Preconditioning of the systems of free coefficients by a matrix of low rank plus a diagonal.
 
-A wide kernel has few eigenvalues far above the others, roughly one for each feature, and these are what conjugate
-gradients spend their steps on. With ``K ~ G^T G`` from a few columns of K, and E the ridge plus the mean of what that
-leaves of the diagonal,
+A kernel that is not too narrow has few eigenvalues far above the others, roughly one for each feature, and these are
+what conjugate gradients spend their steps on. With ``K ~ G^T G`` from their eigenvectors, nearly, and E the ridge plus
+the mean of what that leaves of the diagonal,
 
 .. math:: (E + G^T G)^{-1} = E^{-1} - E^{-1} G^T (I + G E^{-1} G^T)^{-1} G E^{-1}
 
@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg.pivoted import pivoted_cholesky
+from ..linalg.pivoted import pivoted_cholesky, towards_eigenvectors
 from .dual import Array
 
-RANK = 48
-"""Columns of K: more of them save no more steps than they cost."""
-USEFUL = 0.6
-"""Share of the diagonal that they may leave: of a narrow kernel they leave nearly all, and are not used."""
+RANK = 32
+"""Rows of G at most: more of them save no more steps than they cost."""
+NARROW = 0.998
+"""Share of the other rows' diagonal that as many columns of K leave if no eigenvalue is far above the others."""
+USEFUL = 1.0
+"""Eigenvalue, relative to the mean of the others, from which on it slows conjugate gradients down."""
 FLOOR = 1e-7
 """Of what they leave, relative to the diagonal."""
 SMALLEST = 1e-30
@@ -50,16 +52,13 @@ class Preconditioner:
 
     @classmethod
     def of(cls, K: NDArray[Any], ridge: float) -> Preconditioner:
-        """For a positive semi-definite K, of any magnitude, and ridges from ``ridge`` on. Cost: O(n² + n r²)."""
+        """For a positive semi-definite K, of any magnitude, and ridges from ``ridge`` on. Cost: O(n² r)."""
         diagonal = np.diagonal(K).astype(np.float64)
         largest = float(diagonal.max(initial=0.0))
         unit = float(2.0 ** np.round(np.log2(largest))) if largest > 0 else 1.0
         mean = float(diagonal.mean()) / unit
-        G, left = pivoted_cholesky(K, RANK)
-        rest = float(left.mean()) / unit
-        if rest > USEFUL * mean:
-            G, rest = G[:0], mean
-        rest = max(rest, FLOOR * mean, SMALLEST)
+        G = _leading(K, diagonal)
+        rest = max(mean - float((G * G).sum()) / len(K) / unit, FLOOR * mean, SMALLEST)
         least = (RESOLVED * mean - rest) * unit
         if ridge < least:
             return cls(1.0, K, G, rest * unit, np.float64)
@@ -74,6 +73,13 @@ class Preconditioner:
         block = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
         take_block(self.K, rows, block)
         return replace(self, K=block, G=np.ascontiguousarray(self.G[:, rows]))
+
+    def for_ridges(self, ridge: float) -> Preconditioner:
+        """The same for ridges from ``ridge`` on, without the rows of G that these make up for."""
+        values = (self.G * self.G).sum(axis=1)
+        needed = values > USEFUL * (self.rest + ridge / self.unit)
+        rest = self.rest + float(values[~needed].sum()) / len(self.K)
+        return self if needed.all() else replace(self, G=np.ascontiguousarray(self.G[needed]), rest=rest)
 
     def resolves(self, ridge: float) -> bool:
         """Whether its precision is enough for a ridge."""
@@ -117,3 +123,14 @@ class Preconditioner:
             part = self.G[:, others]
             matrices[k] += (part * difference[others]) @ part.T
         return matrices
+
+
+def _leading(K: NDArray[Any], diagonal: Array) -> Array:
+    """G of the eigenvalues that are far above the others."""
+    G, left = pivoted_cholesky(K, RANK)
+    if not len(G) or left.sum() > NARROW * diagonal[left > 0].sum():
+        return G[:0]
+    G = towards_eigenvectors(K, G)
+    values = (G * G).sum(axis=1)
+    others = (diagonal.sum() - np.cumsum(values)) / len(K)
+    return np.ascontiguousarray(G[values > USEFUL * others])

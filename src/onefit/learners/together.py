@@ -25,8 +25,10 @@ CHECKS = 6
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
-LIMIT = 55
+LIMIT = 70
 """Steps from which on conjugate gradients are slower than factors."""
+MOVING_LIMIT = 45
+"""The same where bounds follow the penalty: more of them change, and each time steps are made anew."""
 LOOK = 8
 """Steps after which it is judged whether they will be fast enough."""
 MOVING = 3e-2
@@ -84,7 +86,8 @@ def by_gradients(
     batch = Batch(K, duals, starts, images, tolerance, watch, rough)
     if changes is not None:
         batch.changes[:], batch.error[:] = int(changes), np.inf
-    step = GradientStep(near, len(duals))
+    limit = MOVING_LIMIT if duals[0].moving else LIMIT
+    step = GradientStep(near, float(batch.ridge.min(initial=np.inf)), len(duals), limit)
     batch.run(step, LEAPS)
     return batch.solutions, step.slow
 
@@ -113,10 +116,11 @@ class GradientStep:
     settle, products with K are in single precision too. Rows that are free in no problem are left out.
     """
 
-    def __init__(self, near: Preconditioner, t: int) -> None:
-        self.near, self.made, self.slow = near, 0, False
+    def __init__(self, near: Preconditioner, ridge: float, t: int, limit: int) -> None:
+        self.near, self.made, self.slow = near.for_ridges(ridge), 0, False
+        self.limit, self.rounding = limit, near.rounding  # of which the latter is known from other steps
         self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
-        self.part = near  # the same for them
+        self.part = self.near  # the same for them
         self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
 
     def __call__(self, batch: Batch) -> bool:
@@ -139,9 +143,9 @@ class GradientStep:
         x, which = np.empty_like(right), batch.numbers if len(batch.numbers) < self.t else slice(None)
         solved, needed = projected_gradients(
             near.K, near.rows, near.columns, self.scale[which], self.factors[which], ridge, right, free, missing / size,
-            batch.bias, goal, rough, LIMIT, LOOK, batch.rough, x,
+            batch.bias, goal, rough, self.limit, LOOK, batch.rough, x,
         )  # fmt: skip
-        self.made, self.slow = self.made + 1, self.slow or needed > LIMIT or not solved
+        self.made, self.slow = self.made + 1, self.slow or needed > self.limit or not solved
         step = np.zeros_like(batch.beta)
         step[:, rows] = x
         batch.beta += size[:, None] * step
@@ -180,7 +184,7 @@ class GradientStep:
     def _follow(self, batch: Batch, step: Array, size: Array) -> None:
         """``u`` after a step: in double precision where bounds seem to have settled and single would be seen."""
         near = self.near
-        batch.error += near.unit * near.rounding * size * np.sqrt((step * step).sum(axis=1))
+        batch.error += near.unit * self.rounding * size * np.sqrt((step * step).sum(axis=1))
         settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & (not batch.rough)
         again = settling & (batch.error > UNSEEN * batch.tolerance)
         if again.any():
