@@ -68,7 +68,8 @@ class HeldOut:
     ``error`` bounds the absolute error of every value against exact arithmetic and an infinite series;
     ``failed`` marks penalties without a unique solution, or whose solution was not found, for the ``reason`` given:
     their values are not to be used. ``least_squares`` marks penalties whose system is singular and was solved all the
-    same. NaN stands where a split cannot be trained on.
+    same, ``rounded`` those at which values are not known to some six digits, for rounding. NaN stands where a split
+    cannot be trained on.
     """
 
     test: list[Array]
@@ -77,6 +78,7 @@ class HeldOut:
     exact: bool
     reason: str = ""
     least_squares: NDArray[np.bool_] | None = None
+    rounded: NDArray[np.bool_] | None = None
 
 
 class Judge(Protocol):

@@ -93,7 +93,8 @@ class KernelSearchCV(GridSearchCV):
     cv_results_ : dict
         GridSearchCV's table and the columns ``exactness`` (exact, certified, pruned, approximate, retrained, failed,
         not reached), ``error_bound`` (of a held-out value, of support vector machines but for the bias; certified or
-        pruned: of the mean score), ``status`` and ``seconds``; of ``param_grid="auto"`` also ``round``.
+        pruned: of the mean score), ``status`` and ``seconds``; of ``param_grid="auto"`` also ``round``. Support vector
+        machines whose kernel times C is so large that rounding is seen are approximate, and ``status`` says so.
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
         for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
         is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's

@@ -23,6 +23,9 @@ Enough = Callable[[Array], bool]
 TOLERANCE = 1e-10
 """Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
 
+SEEN = 1e-4
+"""Bound of the rounding of ``K beta``, relative to the targets, from which on a sixth digit of values may be wrong."""
+
 EPS = np.finfo(np.float64).eps
 ROUNDS = 400
 ATTEMPTS = 4
@@ -158,6 +161,10 @@ class DualSolver:
     def rounding_of(self, beta: Array) -> float:
         """How much of ``K beta`` may be rounding."""
         return ROUNDING * float(np.sqrt(self.magnitude) * (self._roots @ np.abs(beta)))
+
+    def is_rounded(self, dual: Dual, beta: Array) -> bool:
+        """Whether values are so small beside the coefficients that their rounding may be seen."""
+        return self.rounding_of(beta) > SEEN / self.tolerance * self.tolerance_of(dual)
 
     def leave_out(self, dual: Dual, beta: Array, blocks: list[Rows]) -> Iterator[Rows | None]:
         """Factorise the free coefficients of ``beta`` without those of each block, all for about the price of three.

@@ -34,6 +34,7 @@ class Run:
         if self.on_train is not None:
             self.train = [np.full((L, len(fold.train), c), np.nan) for fold in folds]
         self.error, self.failed, self.exact = np.zeros(L), np.zeros(L, dtype=bool), not self.ws.single
+        self.rounded = np.zeros(L, dtype=bool)
         for column in range(c):
             self._column(column)
         if self.on_train is not None and self.train is not None:
@@ -43,7 +44,8 @@ class Run:
         if folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in folds])
             test = [np.concatenate([test[i] for i in order], axis=1)]
-        return HeldOut(test, self.error, self.failed, exact=self.exact, reason="the solver did not converge")
+        reason = "the solver did not converge"
+        return HeldOut(test, self.error, self.failed, exact=self.exact, reason=reason, rounded=self.rounded)
 
     def _column(self, column: int) -> None:
         """Solve one column along the path; once no bound is felt, a larger C changes nothing."""
@@ -63,6 +65,7 @@ class Run:
         fold = self.ws.problem.folds.folds[number]
         self.values[number][k, :, column] = problem.values(solution, fold.test)
         self.failed[k] |= not solution.converged
+        self.rounded[k] |= problem.solver is not None and problem.solver.is_rounded(dual, solution.beta)
         radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
         if self.ws.single:
             radius += np.finfo(np.float32).eps * problem.magnitude * float(np.abs(solution.beta).sum())
@@ -75,4 +78,5 @@ class Run:
         for part in (*self.values, *(self.train or ())):
             part[k + 1 :, :, column] = part[k, :, column]
         self.failed[k + 1 :] |= self.failed[k]
+        self.rounded[k + 1 :] |= self.rounded[k]
         self.error[k + 1 :] = np.maximum(self.error[k + 1 :], self.error[k])

@@ -21,6 +21,8 @@ from .tasks import Entry, KernelTask, Path, Row, Settings
 from .train_scores import TrainScores, of_candidates
 from .views import SupervisedError, Views
 
+ROUNDED = "rounding is seen: the kernel times the penalty is too large; scale the features or use smaller penalties"
+
 
 def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     """Out-of-fold values and scores of every candidate of one kernel.
@@ -114,7 +116,7 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
         appraisal.after_holding_out()
         rows = _judged_rows(appraisal, path, settings, time.perf_counter() - start)
         for row, entry in zip(rows, path.entries):
-            _tell_least_squares(row, np.searchsorted(penalties, entry.penalties), known.values())
+            _tell_limits(row, np.searchsorted(penalties, entry.penalties), known.values())
         _write_criteria(rows, appraisal)
         return rows
     train = None
@@ -204,15 +206,20 @@ def _new_row(
     if held.failed[used].any():
         row.retrain = held.reason
     else:
-        _tell_least_squares(row, used, [held])
+        _tell_limits(row, used, [held])
     return row
 
 
-def _tell_least_squares(row: Row, used: np.ndarray, found: Iterable[HeldOut]) -> None:
-    """Add to the status that values at the penalties ``used`` are those of singular systems."""
+def _tell_limits(row: Row, used: np.ndarray, found: Iterable[HeldOut]) -> None:
+    """Say that values at the penalties ``used`` are those of singular systems, or that rounding is seen in them."""
     for held in found:
         if held.least_squares is not None and held.least_squares[used].any():
             row.add_status(f"least-squares solution: {held.reason}")
+            return
+        if held.rounded is not None and held.rounded[used].any():
+            row.add_status(ROUNDED)
+            if row.exactness == Exactness.EXACT:
+                row.exactness = Exactness.APPROXIMATE
             return
 
 
@@ -259,6 +266,7 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
         all(part.exact for part in parts),
         parts[0].reason,
         np.any([part.least_squares for part in parts], axis=0) if parts[0].least_squares is not None else None,
+        np.any([part.rounded for part in parts], axis=0) if parts[0].rounded is not None else None,
     )
 
 
