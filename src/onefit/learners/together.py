@@ -118,7 +118,7 @@ class GradientStep:
 
     def __init__(self, near: Preconditioner, ridge: float, t: int, limit: int) -> None:
         self.near, self.made, self.slow = near.for_ridges(ridge), 0, False
-        self.limit, self.rounding = limit, near.rounding  # of which the latter is known from other steps
+        self.limit, self.rounding = limit, near.rounding  # the latter is computed once for all C
         self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
         self.part = self.near  # the same for them
         self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
