@@ -161,3 +161,12 @@ def test_the_objective_is_less_the_dual_value(seed, machine):
     beta = feasible(dual, seed)
     expected = -dual_value(K, dual.ridge, dual.target, dual.epsilon, beta)
     assert dual.objective(beta, K @ beta) == pytest.approx(expected, rel=1e-12)
+
+
+@seeds
+def test_the_least_ridge_is_that_of_the_rows_that_are_used(seed):
+    rng = np.random.default_rng(seed)
+    y, weights = np.sign(rng.normal(size=30)), rng.choice([0.0, 0.5, 2.0], 30)
+    dual = learner("squared hinge").dual(y, 1e-3, weights)
+    assert dual.least_ridge() == pytest.approx(1 / (2 * 1e-3 * 2.0))
+    assert learner("squared hinge").dual(y, 1e-3, np.zeros(30)).least_ridge() == np.inf

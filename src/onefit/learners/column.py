@@ -274,7 +274,7 @@ class Column:
     ) -> list[Solution | None]:
         """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
         assert self.solver is not None
-        ridge = float(min(dual.ridge.min() for dual in duals))
+        ridge = min(dual.least_ridge() for dual in duals)
         if self._near_K is None or not self._near_K.resolves(ridge):
             self._near_K = Preconditioner.of(self.solver.K, ridge)
         found, slow = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch, rough, changes)

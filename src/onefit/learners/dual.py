@@ -45,6 +45,10 @@ class Dual:
             return True
         return bool(((beta != 0) & ((beta == self.lower) | (beta == self.upper))).any())
 
+    def least_ridge(self) -> float:
+        """Of the rows that are not left out."""
+        return float(np.min(self.ridge, where=self.lower < self.upper, initial=np.inf))
+
     def like(self, other: Dual) -> bool:
         """Whether it has the ridges of another problem on the rows that they share."""
         rows = (self.lower < self.upper) & (other.lower < other.upper)

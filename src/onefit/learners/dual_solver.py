@@ -29,6 +29,12 @@ SEEN = 1e-4
 EPS = np.finfo(np.float64).eps
 ROUNDS = 400
 ATTEMPTS = 4
+COARSE = 100.0
+"""Rounding, in tolerances, from which on solutions that meet it are polished."""
+FINER = 64.0
+"""How far below the bound of rounding that is tried: rounding seldom adds up."""
+POLISHES = 4
+"""Rounds for it."""
 SLICE = 16
 """Rounds after which it is asked whether they are enough."""
 LEAPS = 6
@@ -142,12 +148,34 @@ class DualSolver:
             rounds, state.settled = rounds + made, False
             now = self.rounding_of(state.beta)
             loose = done and tolerance < state.rounding and now < state.rounding / 2
+            if done and not loose and state.rounding > COARSE * tolerance:
+                b, violation = self._polish(parts, dual, state, b, violation)
             if rounds >= limit or (done and not loose):
                 return b, violation, rounds, done and not loose
             if loose:
                 state.rounding, state.u[:] = now, product(self.K, state.beta)
             elif enough is not None and enough(state.beta):
                 return b, violation, rounds, None
+
+    def _polish(
+        self, parts: tuple[Any, ...], dual: Dual, state: _State, b: float, violation: float
+    ) -> tuple[float, float]:
+        """Digits that rounding has cost on the way, by Newton steps from a new product with K: (bias, violation).
+
+        A violation that may be rounding can still be larger than the rounding that is left in the end.
+        """
+        from ..native.active_set import active_set
+
+        beta, u = state.beta.copy(), state.u.copy()
+        state.u[:] = product(self.K, beta)
+        new_b, new_violation, _, _, state.m = active_set(
+            *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side, self._U,
+            False, max(self.tolerance_of(dual), state.rounding / FINER), POLISHES,
+        )  # fmt: skip
+        if new_violation <= state.rounding and np.isfinite(state.beta).all():
+            return new_b, new_violation
+        state.beta[:], state.u[:] = beta, u
+        return b, violation
 
     def tolerance_of(self, dual: Dual) -> float:
         """The violation at which a problem counts as solved, apart from rounding of ``K beta``.

@@ -87,7 +87,7 @@ def by_gradients(
     if changes is not None:
         batch.changes[:], batch.error[:] = int(changes), np.inf
     limit = MOVING_LIMIT if duals[0].moving else LIMIT
-    step = GradientStep(near, float(batch.ridge.min(initial=np.inf)), len(duals), limit)
+    step = GradientStep(near, min(dual.least_ridge() for dual in duals), len(duals), limit)
     batch.run(step, LEAPS)
     return batch.solutions, step.slow
 
