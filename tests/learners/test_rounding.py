@@ -8,10 +8,12 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, KernelSearchCV
+from onefit.criteria import CV
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.exact_run import Run
 from onefit.learners.hinge import Hinge
 from onefit.learners.squared_hinge import SquaredHinge
+from onefit.search.referee import Referee
 
 from ..oracles.problems import seeds
 
@@ -89,6 +91,21 @@ def test_one_split_is_enough_and_larger_penalties_repeat_it(monkeypatch):
     found = KernelSearchCV(SVC(kernel="linear"), {"C": [1e5, 1e6]}, cv=4, refit=False).fit(X, y)
     assert found.ledger_["fold solution"] == 4  # nothing is felt of the bounds: the second is the first
     assert found.cv_results_["exactness"].tolist() == ["approximate"] * 2
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("separable", [False, True])
+def test_rounded_values_prove_nothing(rounded, separable, monkeypatch):
+    X, y = rows(1)
+    if separable:  # nothing is felt of the bounds: larger penalties repeat the first
+        y = np.where(X[:, 0] > 0, 1.0, -1.0)
+        X[:, 0] += y
+    told, settle = [], Referee.settle
+    monkeypatch.setattr(DualSolver, "is_rounded", lambda self, dual, beta: rounded)
+    monkeypatch.setattr(Referee, "settle", lambda self, k, *args: told.append(k) or settle(self, k, *args))
+    certified = CV(certify=True, prune=True)
+    KernelSearchCV(SVC(kernel="linear"), {"C": [1e5, 1e6]}, cv=4, refit=False, criterion=certified).fit(X, y)
+    assert (told == []) if rounded else (set(told) == {0, 1})
 
 
 def test_a_criterion_tells_too():

@@ -42,7 +42,8 @@ class CertifiedRun(Run):
                 felt |= dual.bounded(solution.beta)
                 self._keep(k, column, number, solution, dual, problem)
                 round_ = None if watch is None else watch.rounds_of(dual, solution)
-                self.judge.settle(k, column, number, self.values[number][k, :, column], round_)
+                if not self.rounded[k]:  # such values prove nothing
+                    self.judge.settle(k, column, number, self.values[number][k, :, column], round_)
             if not self.failed[k]:
                 self.judge.finish(k, column)
             if not felt and (watch is None or not watch.closed):
@@ -53,7 +54,7 @@ class CertifiedRun(Run):
     def _settle_rest(self, k: int, column: int, problem: Column) -> None:
         """The larger penalties have the values of the k-th."""
         for later in range(k + 1, len(self.penalties)):
-            for number in problem.trainable:
+            for number in problem.trainable if not self.rounded[later] else ():
                 self.judge.settle(later, column, number, self.values[number][later, :, column])
             if not self.failed[later]:
                 self.judge.finish(later, column)
