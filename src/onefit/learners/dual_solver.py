@@ -33,7 +33,7 @@ COARSE = 100.0
 """Rounding, in tolerances, from which on solutions that meet it are polished."""
 FINER = 64.0
 """How far below the bound of rounding that is tried: rounding seldom adds up."""
-POLISHES = 4
+POLISHES = 12
 """Rounds for it."""
 SLICE = 16
 """Rounds after which it is asked whether they are enough."""
