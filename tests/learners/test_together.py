@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
+from onefit import L2SVC, KernelSearchCV
 from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.kernels import Gaussian
 from onefit.learners import column, together
@@ -13,6 +14,7 @@ from onefit.learners.hinge import Hinge
 from onefit.learners.preconditioner import Preconditioner
 from onefit.learners.shared_inverse import SharedInverse
 from onefit.learners.squared_hinge import SquaredHinge
+from onefit.native import gradients
 
 LEARNERS = {
     "hinge": Hinge(),
@@ -154,3 +156,20 @@ def test_paths_of_many_free_coefficients(name, cv, scale_penalty):
             for k, C in enumerate(penalties):
                 solution = DualSolver(K).solve(learner.dual(y, C * share, weights), zeros, zeros, warm=False)
                 np.testing.assert_allclose(part[k, :, 0], solution.u[fold.test] + solution.b, atol=1e-7)
+
+
+def test_problems_lie_one_after_the_other_in_memory_whatever_rows_are_left_out(monkeypatch):
+    """Else loops would run across memory, and be compiled once more in the middle of a search."""
+    rng, sizes, solve = np.random.default_rng(0), set(), gradients.projected_gradients
+
+    def spy(K, *parts):
+        sizes.add(len(K))
+        assert all(part.flags.c_contiguous for part in (K, *parts) if isinstance(part, np.ndarray))
+        return solve(K, *parts)
+
+    monkeypatch.setattr(gradients, "projected_gradients", spy)
+    X = rng.normal(size=(400, 5))
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=400))
+    KernelSearchCV(L2SVC(gamma=0.05), {"C": [0.1, 1.0, 10.0]}, cv=5, refit=False).fit(X, y)
+    assert 400 in sizes
+    assert min(sizes) < 380

@@ -9,7 +9,7 @@ steps is left to the solver that factorises.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,8 @@ class GradientStep:
 
         self._choose_rows(np.asarray(batch.free.any(axis=0)))
         near, rows, missing = self.part, self.rows, batch.missing()
-        ridge, right, free = batch.ridge[:, rows] / near.unit, batch.right()[:, rows] / near.unit, batch.free[:, rows]
+        ridge, right, free = (_of_rows(part, rows) for part in (batch.ridge, batch.right(), batch.free))
+        ridge, right = ridge / near.unit, right / near.unit
         self._prepare(batch, ridge, free)
         missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
         size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
@@ -292,6 +293,11 @@ class Batch:
         near = 1e-9 * np.abs(self.beta).sum(axis=1, keepdims=True)
         away = self.free & (self.beta > self.lower + near) & (self.beta < self.upper - near)
         return np.asarray((away & ((np.abs(self.beta) > near) | (self.epsilon == 0))).any(axis=1))
+
+
+def _of_rows(values: NDArray[Any], rows: NDArray[np.intp] | slice) -> NDArray[Any]:
+    """Some columns of values (t, n), one problem after the other in memory, as ``values[:, rows]`` would not be."""
+    return values if isinstance(rows, slice) else np.take(values, rows, axis=1)
 
 
 def images_of_few(K: Array, B: Array) -> Array:
