@@ -136,10 +136,9 @@ def test_scaled_features_are_told_of_nothing():
     assert found["status"].tolist() == ["ok"] * 3
 
 
-@pytest.mark.parametrize("penalties", [[1.0, 1e9, 1e12]])
-def test_separable_data_have_small_coefficients_whatever_the_penalty(penalties):
+def test_separable_data_have_small_coefficients_whatever_the_penalty():
     X, _ = rows(1)
     y = np.where(X[:, 0] > 0, 1, -1)
     X[:, 0] += y
-    found = KernelSearchCV(SVC(kernel="linear"), {"C": penalties}, cv=4, refit=False).fit(X, y).cv_results_
+    found = KernelSearchCV(SVC(kernel="linear"), {"C": [1.0, 1e9, 1e12]}, cv=4, refit=False).fit(X, y).cv_results_
     assert found["exactness"].tolist() == ["exact"] * 3

@@ -42,8 +42,7 @@ class CertifiedRun(Run):
                 felt |= dual.bounded(solution.beta)
                 self._keep(k, column, number, solution, dual, problem)
                 round_ = None if watch is None else watch.rounds_of(dual, solution)
-                if not self.rounded[k]:  # such values prove nothing
-                    self.judge.settle(k, column, number, self.values[number][k, :, column], round_)
+                self._settle(k, column, number, round_)
             if not self.failed[k]:
                 self.judge.finish(k, column)
             if not felt and (watch is None or not watch.closed):
@@ -51,11 +50,16 @@ class CertifiedRun(Run):
                 self._settle_rest(k, column, problem)
                 return
 
+    def _settle(self, k: int, column: int, number: int, round_: int | None = None) -> None:
+        """Tell the judge the values of a split, unless they are rounded: such values prove nothing."""
+        if not self.rounded[k]:
+            self.judge.settle(k, column, number, self.values[number][k, :, column], round_)
+
     def _settle_rest(self, k: int, column: int, problem: Column) -> None:
         """The larger penalties have the values of the k-th."""
         for later in range(k + 1, len(self.penalties)):
-            for number in problem.trainable if not self.rounded[later] else ():
-                self.judge.settle(later, column, number, self.values[number][later, :, column])
+            for number in problem.trainable:
+                self._settle(later, column, number)
             if not self.failed[later]:
                 self.judge.finish(later, column)
 

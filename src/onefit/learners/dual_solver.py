@@ -137,25 +137,34 @@ class DualSolver:
         self, parts: tuple[Any, ...], dual: Dual, state: _State, enough: Enough | None
     ) -> tuple[float, float, int, bool | None]:
         """The active-set method in slices: (bias, violation, rounds, whether it is done; None if they are enough)."""
-        from ..native.active_set import active_set
-
         rounds, limit, tolerance = 0, self.max_rounds or ROUNDS, self.tolerance_of(dual)
         while True:
-            b, violation, made, done, state.m = active_set(
-                *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side,
-                self._U, state.settled, max(tolerance, state.rounding), min(limit - rounds, SLICE if enough else limit),
-            )  # fmt: skip
-            rounds, state.settled = rounds + made, False
-            now = self.rounding_of(state.beta)
+            most = min(limit - rounds, SLICE if enough else limit)
+            b, violation, made, done = self._go_on(parts, dual, state, max(tolerance, state.rounding), most)
+            rounds, now = rounds + made, self.rounding_of(state.beta)
             loose = done and tolerance < state.rounding and now < state.rounding / 2
-            if done and not loose and state.rounding > COARSE * tolerance:
+            finished = done and not loose
+            if finished and state.rounding > COARSE * tolerance:
                 b, violation = self._polish(parts, dual, state, b, violation)
-            if rounds >= limit or (done and not loose):
-                return b, violation, rounds, done and not loose
+            if finished or rounds >= limit:
+                return b, violation, rounds, finished
             if loose:
                 state.rounding, state.u[:] = now, product(self.K, state.beta)
             elif enough is not None and enough(state.beta):
                 return b, violation, rounds, None
+
+    def _go_on(
+        self, parts: tuple[Any, ...], dual: Dual, state: _State, tolerance: float, most: int
+    ) -> tuple[float, float, int, bool]:
+        """At most so many rounds of the active-set method: (bias, violation, rounds, whether that is tolerable)."""
+        from ..native.active_set import active_set
+
+        b, violation, made, done, state.m = active_set(
+            *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side, self._U,
+            state.settled, tolerance, most,
+        )  # fmt: skip
+        state.settled = False
+        return b, violation, made, done
 
     def _polish(
         self, parts: tuple[Any, ...], dual: Dual, state: _State, b: float, violation: float
@@ -164,14 +173,10 @@ class DualSolver:
 
         A violation that may be rounding can still be larger than the rounding that is left in the end.
         """
-        from ..native.active_set import active_set
-
         beta, u = state.beta.copy(), state.u.copy()
         state.u[:] = product(self.K, beta)
-        new_b, new_violation, _, _, state.m = active_set(
-            *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side, self._U,
-            False, max(self.tolerance_of(dual), state.rounding / FINER), POLISHES,
-        )  # fmt: skip
+        finer = max(self.tolerance_of(dual), state.rounding / FINER)
+        new_b, new_violation, _, _ = self._go_on(parts, dual, state, finer, POLISHES)
         if new_violation <= state.rounding and np.isfinite(state.beta).all():
             return new_b, new_violation
         state.beta[:], state.u[:] = beta, u

@@ -8,6 +8,7 @@ from functools import cached_property
 from traceback import format_exc
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import Exactness, Ledger, Problem, Workspace
 from ..core.evidence import Evidence
@@ -265,9 +266,15 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
         np.any([part.failed for part in parts], axis=0),
         all(part.exact for part in parts),
         parts[0].reason,
-        np.any([part.least_squares for part in parts], axis=0) if parts[0].least_squares is not None else None,
-        np.any([part.rounded for part in parts], axis=0) if parts[0].rounded is not None else None,
+        _in_any([part.least_squares for part in parts]),
+        _in_any([part.rounded for part in parts]),
     )
+
+
+def _in_any(marks: list[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
+    """The penalties that some view marks, if its learner makes such marks."""
+    known = [part for part in marks if part is not None]
+    return np.any(known, axis=0) if known else None
 
 
 def _score(rows: list[Row], values: list[np.ndarray], path: Path, settings: Settings) -> None:
