@@ -71,7 +71,11 @@ def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias, rank):
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         x = np.full_like(right, np.nan)
         parts = (*near, ridge, right, free, missing, bias, np.full(3, 1e-12), np.zeros(3))
-        assert loop(K, *parts, 60, 100, False, x) == (True, 0.0)
+        image = np.full_like(right, np.nan)
+        solved, needed = loop(K, *parts, 60, 100, np.zeros(3, dtype=bool), x, image)
+        assert solved.all()
+        assert not needed.any()
+        np.testing.assert_allclose(image, x @ K, atol=1e-10)
         for k in range(len(x)):
             rows = np.flatnonzero(free[k])
             M = K[np.ix_(rows, rows)] + np.diag(ridge[k, rows])
@@ -89,16 +93,16 @@ def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias, rank):
 @pytest.mark.parametrize(("rough", "limit", "look"), [(1e-2, 60, 100), (0.0, 4, 100), (0.0, 12, 3), (0.0, 60, 3)])
 def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rank, rough, limit, look, patient):
     K, near, ridge, right, free, missing = systems(seed, rank=rank)
-    found, rough, goal = [], np.array([rough, rough / 10, rough * 2]), np.array([1e-10, 1e-9, 1e-11])
+    found, patient, rough, goal = [], np.full(3, patient), np.array([rough, rough / 10, rough * 2]), np.array([1e-10, 1e-9, 1e-11])
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         x = np.empty_like(right)
-        done, needed = loop(K, *near, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x)
+        done, needed = loop(K, *near, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, x.copy())
         found.append((done, needed, x))
-    assert found[0][0] == found[1][0]
-    assert found[0][1] == pytest.approx(found[1][1], rel=1e-6)
-    assert (found[0][1] > 0) == (look == 3)
-    if found[0][0]:
-        np.testing.assert_allclose(found[0][2], found[1][2], atol=1e-7)
+    solved = found[0][0]
+    np.testing.assert_array_equal(solved, found[1][0])
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
+    assert (found[0][1].max() > 0) == (look == 3)
+    np.testing.assert_allclose(found[0][2][solved], found[1][2][solved], atol=1e-7)
 
 
 @biases
@@ -107,10 +111,10 @@ def test_only_the_patient_solve_what_seems_to_need_many_steps(bias):
     parts = (K, *near, ridge, right, free, missing, bias, np.full(3, 1e-10), np.full(3, 1e-1), 60)
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         x = np.empty_like(right)
-        assert loop(*parts, 1, True, x)[0]
-        outcome, needed = loop(*parts[:-1], 5, 1, False, x)
-        assert not outcome
-        assert needed > 5
+        assert loop(*parts, 1, np.ones(3, dtype=bool), x, x.copy())[0].all()
+        solved, needed = loop(*parts[:-1], 5, 1, np.array([True, False, True]), x, x.copy())
+        assert not solved.any()
+        assert (needed > 5).all()
 
 
 @seeds
@@ -118,13 +122,14 @@ def test_only_the_patient_solve_what_seems_to_need_many_steps(bias):
 def test_conjugate_gradients_in_single_precision(seed, bias):
     K, near, ridge, right, free, missing = systems(seed)
     single = [part.astype(np.float32) for part in (K, *near[:2])]
-    x, expected = np.empty_like(right), np.empty_like(right)
+    x, image, expected = np.empty_like(right), np.empty_like(right), np.empty_like(right)
     rough = np.full(3, 1e-5)
     parts = (*near[2:], ridge, right, free, missing, bias)
-    assert gradients.projected_gradients(*single, *parts, np.zeros(3), rough, 60, 100, False, x)[0]
-    precise = (np.full(3, 1e-13), np.zeros(3), 60, 100, False)
-    twins.projected_gradients(K, *near[:2], *parts, *precise, expected)
+    assert gradients.projected_gradients(*single, *parts, np.zeros(3), rough, 60, 100, np.zeros(3, dtype=bool), x, image)[0].all()
+    precise = (np.full(3, 1e-13), np.zeros(3), 60, 100, np.zeros(3, dtype=bool))
+    twins.projected_gradients(K, *near[:2], *parts, *precise, expected, expected.copy())
     np.testing.assert_allclose(x, expected, atol=1e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(image, x @ K, atol=1e-5 * np.abs(image).max())
 
 
 def test_conjugate_gradients_do_not_call_nan_a_solution():
@@ -134,7 +139,7 @@ def test_conjugate_gradients_do_not_call_nan_a_solution():
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         parts = (*near, ridge, right, free, missing, True, np.full(3, 1e-10), np.zeros(3), 20, 8)
         for patient in (False, True):
-            assert not loop(K, *parts, patient, x)[0]
+            assert not loop(K, *parts, np.full(3, patient), x, x.copy())[0][1]
 
 
 def batch(machine, bias, seed, n=40, t=3):

@@ -181,7 +181,7 @@ class Column:
         if solution is None:
             self._inverse = None
             if not (self._lost if rough and not dual.moving else self._slow) and _many_free(dual, near[0]):
-                (solution,) = self._by_gradients([dual], near, image, self.solver.tolerance_of(dual), None, rough)
+                (solution,) = self._by_gradients([dual], near, image, self.solver.tolerance_of(dual), None, int(rough))
         if solution is None and key in starts:  # from another epsilon, or other weights
             solution = self.solver.solve(dual, dual.within(starts[key]))
         if solution is None:
@@ -269,18 +269,18 @@ class Column:
         images: Array,
         tolerance: float,
         watch: Watch | None,
-        rough: bool = False,
+        rough: int = 0,
         changes: float | None = None,
     ) -> list[Solution | None]:
         """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
         assert self.solver is not None
         ridge = min(dual.least_ridge() for dual in duals)
         if self._near_K is None or not self._near_K.resolves(ridge):
-            self._near_K = Preconditioner.of(self.solver.K, ridge)
+            self._near_K = Preconditioner.of(self.solver.K, ridge, duals[0].bias)
         found, slow = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch, rough, changes)
         failed = 2 * len(_unsolved(duals, found, watch)) > len(duals)
-        self._slow |= slow or failed
-        self._lost |= rough and failed
+        self._slow |= bool(slow.any()) or failed
+        self._lost |= rough > 0 and failed
         if self._lost:
             self._near_K = None
         return found

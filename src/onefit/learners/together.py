@@ -33,7 +33,7 @@ LOOK = 8
 """Steps after which it is judged whether they will be fast enough."""
 MOVING = 3e-2
 """What they leave of a residual at most."""
-TELLING = 1e8
+TELLING = 1e9
 """Residual, in tolerances, that is small enough to tell which bounds change."""
 SINGLE = 1e-5
 """What they leave at least in single precision: not much less can be reached."""
@@ -74,18 +74,19 @@ def by_gradients(
     images: Array,
     tolerance: float,
     watch: Watch | None = None,
-    rough: bool = False,
+    rough: int = 0,
     changes: float | None = None,
-) -> tuple[list[Solution | None], bool]:
+) -> tuple[list[Solution | None], NDArray[np.bool_]]:
     """Solutions of problems that differ in their bounds and ridges, from starts (t, n) and their products with K.
 
-    None in place of a solution that was not found. ``rough`` ones are to start from: they need no digits, and a few
-    bounds may be wrong. ``changes`` says how many bounds of each are expected to change, from starts whose products
-    with K are not precise. Also returns whether conjugate gradients are too slow on this K, but for rough solutions.
+    None in place of a solution that was not found. The last ``rough`` ones are to start from: they need no digits, and
+    a few bounds may be wrong. ``changes`` says how many bounds of the others are expected to change, from starts whose
+    products with K are not precise. Also returns for which of them conjugate gradients are too slow, but for rough
+    solutions.
     """
-    batch = Batch(K, duals, starts, images, tolerance, watch, rough)
+    batch, precise = Batch(K, duals, starts, images, tolerance, watch, rough), len(duals) - rough
     if changes is not None:
-        batch.changes[:], batch.error[:] = int(changes), np.inf
+        batch.changes[:precise], batch.error[:precise] = int(changes), np.inf
     limit = MOVING_LIMIT if duals[0].moving else LIMIT
     step = GradientStep(near, min(dual.least_ridge() for dual in duals), len(duals), limit)
     batch.run(step, LEAPS)
@@ -117,7 +118,7 @@ class GradientStep:
     """
 
     def __init__(self, near: Preconditioner, ridge: float, t: int, limit: int) -> None:
-        self.near, self.made, self.slow = near.for_ridges(ridge), 0, False
+        self.near, self.made, self.slow = near.for_ridges(ridge), 0, np.zeros(t, dtype=bool)
         self.limit, self.rounding = limit, near.rounding  # the latter is computed once for all C
         self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
         self.part = self.near  # the same for them
@@ -127,6 +128,7 @@ class GradientStep:
         """Whether it could be made."""
         from ..native.gradients import projected_gradients  # numba is imported by who needs it
 
+        self._refresh(batch)
         self._choose_rows(np.asarray(batch.free.any(axis=0)))
         near, rows, missing = self.part, self.rows, batch.missing()
         ridge, right, free = (_of_rows(part, rows) for part in (batch.ridge, batch.right(), batch.free))
@@ -141,17 +143,28 @@ class GradientStep:
         if near.kind is np.float32:
             rough = np.maximum(rough, SINGLE)
         right /= size[:, None]
-        x, which = np.empty_like(right), batch.numbers if len(batch.numbers) < self.t else slice(None)
+        x, image, which = np.empty_like(right), np.empty_like(right), batch.numbers
         solved, needed = projected_gradients(
             near.K, near.rows, near.columns, self.scale[which], self.factors[which], ridge, right, free, missing / size,
-            batch.bias, goal, rough, self.limit, LOOK, batch.rough, x,
+            batch.bias, goal, rough, self.limit, LOOK, batch.rough, x, image,
         )  # fmt: skip
-        self.made, self.slow = self.made + 1, self.slow or needed > self.limit or not solved
+        self.made += 1
+        self.slow[which] |= ~solved | (needed > self.limit)
+        if not (solved | batch.rough).all():
+            return False
         step = np.zeros_like(batch.beta)
         step[:, rows] = x
         batch.beta += size[:, None] * step
-        self._follow(batch, step, size)
-        return bool(solved)
+        self._follow(batch, step, image, size)
+        batch.keep(solved)
+        return True
+
+    def _refresh(self, batch: Batch) -> None:
+        """``u`` in double precision where bounds have settled and its error would be most of what a step leaves."""
+        seen = batch.error > np.maximum(UNSEEN * batch.tolerance, SINGLE * batch.residual)
+        again = seen & (batch.changes <= FEW) & ~batch.rough
+        if again.any():
+            batch.u[again], batch.error[again] = images_of(batch.K, batch.beta[again]), 0.0
 
     def _choose_rows(self, wanted: NDArray[np.bool_]) -> None:
         """Leave out what is free nowhere, if that are more than a few."""
@@ -163,7 +176,7 @@ class GradientStep:
             self.inside[:], self.rows = True, slice(None)
         else:
             self.rows = rows = np.flatnonzero(self.inside)
-            self.part = self.near.on(rows)
+            self.part, self.others = self.near.on(rows), self.near.K[~self.inside]
         m, r = len(self.part.K), len(self.near.G)
         self.scale, self.inner, self.factors = np.empty((self.t, m)), np.empty((self.t, r, r)), np.empty((self.t, r, r))
         self.known = False
@@ -182,20 +195,32 @@ class GradientStep:
             self.factors[numbers] = np.linalg.cholesky(inner).transpose(0, 2, 1)
         self.scale[numbers], self.known = scale, True
 
-    def _follow(self, batch: Batch, step: Array, size: Array) -> None:
+    def _follow(self, batch: Batch, step: Array, image: Array, size: Array) -> None:
         """``u`` after a step: in double precision where bounds seem to have settled and single would be seen."""
         near = self.near
         batch.error += near.unit * self.rounding * size * np.sqrt((step * step).sum(axis=1))
-        settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & (not batch.rough)
+        settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & ~batch.rough
         again = settling & (batch.error > UNSEEN * batch.tolerance)
         if again.any():
             batch.u[again], batch.error[again] = images_of(batch.K, batch.beta[again]), 0.0
         if not again.all():
-            image = images_of(near.K, step[~again].astype(near.kind))
-            batch.u[~again] += near.unit * size[~again, None] * image
+            step, image, size = step[~again], image[~again], size[~again, None]
+            moved = near.unit * self._of_all(step, image) + near.shift * step.sum(axis=1, keepdims=True)
+            batch.u[~again] += size * moved
+
+    def _of_all(self, step: Array, image: Array) -> Array:
+        """The products of steps with the K of ``near`` from those on the rows that are not left out."""
+        if isinstance(self.rows, slice):
+            return image
+        whole = np.empty_like(step)
+        whole[:, self.rows] = image
+        whole[:, ~self.inside] = images_of(self.others, step.astype(self.near.kind))
+        return whole
 
 
-KEPT = ("lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers", "changes", "error")
+KEPT = (
+    "lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers", "changes", "residual", "error", "rough",
+)  # fmt: skip
 """What a batch has one row of for each problem."""
 
 
@@ -210,12 +235,12 @@ class Batch:
         images: Array,
         tolerance: float,
         watch: Watch | None = None,
-        rough: bool = False,
+        rough: int = 0,
     ) -> None:
         from ..native.ready import make_ready
 
         make_ready(K)
-        self.K, self.duals, self.tolerance, self.watch, self.rough = K, duals, tolerance, watch, rough
+        self.K, self.duals, self.tolerance, self.watch = K, duals, tolerance, watch
         self.solutions: list[Solution | None] = [None] * len(duals)
         self.bias, self.epsilon, self.target = duals[0].bias, duals[0].epsilon, duals[0].target
         self.lower = np.array([dual.lower for dual in duals])
@@ -226,7 +251,9 @@ class Batch:
         self.free = np.array([dual.free(start) for dual, start in zip(duals, self.beta)])
         self.side = np.where(self.beta > 0, 1.0, -1.0)
         self.numbers = np.arange(len(duals))
+        self.rough = self.numbers >= len(duals) - rough
         self.changes = (~self.free & (self.lower < self.upper)).sum(axis=1)  # those of the last step, or to come
+        self.residual = np.full(len(duals), np.inf)  # after the last step
         self.error = np.zeros(len(duals))  # of u, but for rounding of double precision
         self.roots = np.sqrt(np.abs(np.diagonal(self.K)).astype(np.float64))
         self.keep(np.asarray(self.free.any(axis=1)))
@@ -273,14 +300,14 @@ class Batch:
             self.before, self.beta, self.u, self.free, self.side, b, residual, changes,
         )  # fmt: skip
         rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
-        self.changes = changes
-        if self.rough:
-            settled = changes <= SETTLING * self.free.sum(axis=1)
-            self.u[settled] = images_of(self.K, self.beta[settled])
-        else:
-            settled = (changes == 0) & (residual + self.error <= np.maximum(self.tolerance, rounding))
-        if settled.any() and not self.rough:
+        self.changes, self.residual = changes, residual
+        settled = (changes == 0) & (residual + self.error <= np.maximum(self.tolerance, rounding)) & ~self.rough
+        if settled.any():
             settled &= self._inside()
+        enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
+        if enough.any():
+            self.u[enough] = images_of(self.K, self.beta[enough])
+            settled |= enough
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()
             self.solutions[self.numbers[k]] = Solution(beta, u, float(b[k]), float(residual[k]), True)

@@ -14,15 +14,15 @@ SPREAD = 16
 
 @compiled
 def projected_gradients(
-    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x
+    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
 ):
-    """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows.
+    """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, into ``image`` ``K x``.
 
     With a bias up to a constant, and with the sums ``missing``. A problem is solved when the root mean square of its
     residual is at most its ``goal``, or its ``rough`` times the first. Products have the precision of G: single
     precision leaves some 1e-6 of a residual.
-    Returns (whether all are solved within ``limit`` steps, how many one seemed to need for its goal after ``look``
-    steps, 0 if there were not as many). If it is not ``patient``, more than the limit are not tried.
+    Returns (which are solved within ``limit`` steps, how many each seemed to need for its goal after ``look`` steps, 0
+    if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up.
 
     Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and G
     (r, n) with its transpose H; ``factors`` (t, r, r) are the upper ones of ``I + G scale Gᵀ``.
@@ -32,12 +32,12 @@ def projected_gradients(
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
     r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty((t, n))
     shown, product, low = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype), np.empty((t, len(G)), G.dtype)
-    _begin(K, ridge, right, free, missing, bias, x, r, count)
+    _begin(K, ridge, right, free, missing, bias, x, image, r, count)
     for k in range(t):
         size[k] = (r[k] * r[k]).sum()
         aim[k] = count[k] * goal[k] * goal[k]
         first[k] = max(size[k], aim[k])
-    active, needed = np.empty(t, dtype=np.int64), 0.0
+    active, needed, solved, hopeless = np.empty(t, dtype=np.int64), np.zeros(t), np.ones(t, dtype=np.bool_), False
     for step in range(limit + 1):
         n_active = 0
         for k in range(t):
@@ -46,11 +46,10 @@ def projected_gradients(
                 n_active += 1
                 if step == look:
                     shrunk = np.log(max(size[k], aim[k]) / first[k]) / look
-                    needed = max(needed, np.log(aim[k] / first[k]) / shrunk if shrunk < 0 else np.inf)
-        if n_active == 0:
-            return True, needed
-        if step == limit or (needed > limit and not patient):
-            return False, needed
+                    needed[k] = np.log(aim[k] / first[k]) / shrunk if shrunk < 0 else np.inf
+                    hopeless |= needed[k] > limit and not patient[k]
+        if n_active == 0 or step == limit or hopeless:
+            break
         _precondition(G, H, scale, factors, r, active[:n_active], shown, low, product, z)
         for a in range(n_active):
             k = active[a]
@@ -60,33 +59,35 @@ def projected_gradients(
         narrow_product(K, shown[:n_active], product[:n_active])
         for a in range(n_active):
             k = active[a]
-            size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], r[k], p[k], product[a], slope[k])
-    return False, needed
+            size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], image[k], r[k], p[k], product[a], slope[k])
+    solved[active[:n_active]] = False
+    return solved, needed
 
 
 @compiled
-def _begin(K, ridge, right, free, missing, bias, x, r, count):
-    """Write x that have the right sums, on a few rows, and their residuals."""
+def _begin(K, ridge, right, free, missing, bias, x, image, r, count):
+    """Write x that have the right sums, on a few rows, with their images and residuals."""
     for k in range(len(x)):
         count[k] = free[k].sum()
-        x[k], r[k] = 0.0, right[k]
+        x[k], image[k] = 0.0, 0.0
         if bias and missing[k] != 0:
-            _spread(K, ridge[k], free[k], int(count[k]), missing[k], x[k], r[k])
+            _spread(K, free[k], int(count[k]), missing[k], x[k], image[k])
+        for i in range(len(x[k])):
+            r[k, i] = right[k, i] - image[k, i] - ridge[k, i] * x[k, i]
         _project(r[k], free[k], count[k], bias)
 
 
 @compiled
-def _spread(K, ridge, free, count, amount, x, r):
-    """Add ``amount`` to x in equal parts, on a few free rows at equal distances; the residual r follows."""
+def _spread(K, free, count, amount, x, image):
+    """Add ``amount`` to x in equal parts, on a few free rows at equal distances; ``image`` follows."""
     distance = (count + SPREAD - 1) // SPREAD
     part, passed = amount / ((count + distance - 1) // distance), 0
     for i in range(len(free)):
         if free[i]:
             if passed % distance == 0:
                 x[i], row = part, K[i]
-                r[i] -= part * ridge[i]
                 for j in range(len(x)):
-                    r[j] -= part * row[j]
+                    image[j] += part * row[j]
             passed += 1
 
 
@@ -144,7 +145,7 @@ def _turn(p, r, z, slope):
 
 
 @compiled
-def _advance(ridge, free, count, bias, x, r, p, product, slope):
+def _advance(ridge, free, count, bias, x, image, r, p, product, slope):
     """One step along p, of which ``product`` is that with K; returns the new square of the residual."""
     n, q = len(p), np.empty(len(p))
     for i in range(n):
@@ -156,6 +157,7 @@ def _advance(ridge, free, count, bias, x, r, p, product, slope):
     length = slope / curvature if curvature > 0 else 0.0
     for i in range(n):
         x[i] += length * p[i]
+        image[i] += length * product[i]
         r[i] -= length * q[i]
         new += r[i] * r[i]
     return new

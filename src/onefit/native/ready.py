@@ -76,7 +76,7 @@ def _run_side_by_side(K: Any) -> None:
         take_block(matrix, np.arange(2), np.eye(2, dtype=matrix.dtype))
         projected_gradients(
             matrix, low, low.T.copy(), zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
-            False, zero.copy(),
+            free[:, 0], zero.copy(), zero.copy(),
         )  # fmt: skip
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),

@@ -294,21 +294,24 @@ def row_products(K, rows, b, out):
 
 
 def projected_gradients(
-    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x
+    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
 ):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
-    With a bias up to a constant, and with the sums ``missing``. Preconditioned by the inverse of ``1 / scale + GᵀG`` on
+    ``image`` is ``K x``. With a bias up to a constant, and with the sums ``missing``. Preconditioned by the inverse of ``1 / scale + GᵀG`` on
     the free rows. A root mean square residual of a problem's ``goal``, or of its ``rough`` times the first, is enough.
-    Returns (whether all reach it within ``limit`` steps, how many one seems to need for its goal after ``look`` steps);
-    who is not ``patient`` does not try more than the limit.
+    Returns (which reach it within ``limit`` steps, how many each seems to need for its goal after ``look`` steps); if
+    one that is not ``patient`` needs more than the limit, no more are tried after the look.
     """
     outcomes = [
         _gradients(K, G, scale[k], ridge[k], right[k], free[k], missing[k], bias, goal[k], rough[k], limit, look, x[k])
         for k in range(len(right))
     ]
-    needed = max(outcome[1] for outcome in outcomes)
-    return all(outcome[0] for outcome in outcomes) and (patient or needed <= limit), needed
+    image[:] = x @ K
+    solved, needed = (np.array(part) for part in zip(*outcomes))
+    if (needed[~patient] > limit).any():
+        solved &= needed == 0
+    return solved, needed
 
 
 def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limit, look, x):
