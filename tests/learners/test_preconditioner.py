@@ -110,7 +110,8 @@ def steps(K, near, ridge):
     scale, factors = parts(near, np.full((1, n), ridge), free)
     system = (near.K, near.rows, near.columns, scale, factors, np.full((1, n), ridge), y, free, np.zeros(1), True)
     x, goal, none = np.empty((1, n)), np.array([1e-6]), np.zeros(1)
-    outcomes = (projected_gradients(*system, goal, none, limit, 1000, free[:, 0], x, x.copy()) for limit in range(1, 200))
+    rest = 1000, np.ones(1, dtype=bool), x, x.copy()
+    outcomes = (projected_gradients(*system, goal, none, limit, *rest) for limit in range(1, 200))
     return next(limit for limit, (solved, _) in enumerate(outcomes, 1) if solved.all())
 
 

@@ -93,7 +93,8 @@ def test_conjugate_gradients_solve_the_systems_of_the_free(seed, bias, rank):
 @pytest.mark.parametrize(("rough", "limit", "look"), [(1e-2, 60, 100), (0.0, 4, 100), (0.0, 12, 3), (0.0, 60, 3)])
 def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rank, rough, limit, look, patient):
     K, near, ridge, right, free, missing = systems(seed, rank=rank)
-    found, patient, rough, goal = [], np.full(3, patient), np.array([rough, rough / 10, rough * 2]), np.array([1e-10, 1e-9, 1e-11])
+    found, patient, goal = [], np.full(3, patient), np.array([1e-10, 1e-9, 1e-11])
+    rough = np.array([rough, rough / 10, rough * 2])
     for loop in (gradients.projected_gradients, twins.projected_gradients):
         x = np.empty_like(right)
         done, needed = loop(K, *near, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, x.copy())
@@ -123,11 +124,11 @@ def test_conjugate_gradients_in_single_precision(seed, bias):
     K, near, ridge, right, free, missing = systems(seed)
     single = [part.astype(np.float32) for part in (K, *near[:2])]
     x, image, expected = np.empty_like(right), np.empty_like(right), np.empty_like(right)
-    rough = np.full(3, 1e-5)
-    parts = (*near[2:], ridge, right, free, missing, bias)
-    assert gradients.projected_gradients(*single, *parts, np.zeros(3), rough, 60, 100, np.zeros(3, dtype=bool), x, image)[0].all()
-    precise = (np.full(3, 1e-13), np.zeros(3), 60, 100, np.zeros(3, dtype=bool))
-    twins.projected_gradients(K, *near[:2], *parts, *precise, expected, expected.copy())
+    parts, rest = (*near[2:], ridge, right, free, missing, bias), (60, 100, np.zeros(3, dtype=bool))
+    solved, _ = gradients.projected_gradients(*single, *parts, np.zeros(3), np.full(3, 1e-5), *rest, x, image)
+    assert solved.all()
+    precise = np.full(3, 1e-13), np.zeros(3)
+    twins.projected_gradients(K, *near[:2], *parts, *precise, *rest, expected, expected.copy())
     np.testing.assert_allclose(x, expected, atol=1e-4 * np.abs(expected).max())
     np.testing.assert_allclose(image, x @ K, atol=1e-5 * np.abs(image).max())
 

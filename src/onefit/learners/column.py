@@ -24,9 +24,8 @@ from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
 from .foresight import SPARE, Foresight
-from .preconditioner import Preconditioner
-from .shared_inverse import SharedInverse
-from .together import Watch, by_gradients, by_inverse
+from .group import Ahead, Group, Problems
+from .together import Watch
 
 if TYPE_CHECKING:
     from .exact_run import Run
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 Rows = NDArray[np.intp]
 CHUNK = 16
 """Folds that are solved side by side."""
-SHARED_FROM = 250
-"""Free coefficients from which on one inverse for all folds is cheaper than a factor for each."""
 
 Solved = Iterator[tuple[int, Solution, Dual]]
 Way = Callable[[list[int], float], Solved]
@@ -53,14 +50,11 @@ class Column:
     solver: DualSolver | None = None
     _full: Solution | None = None
     _full_dual: Dual = field(init=False)
-    _inverse: SharedInverse | None = None  # on the free coefficients of this full solution, or nearly
+    _group: Group = field(init=False)
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
-    _ahead: Foresight = field(default_factory=Foresight)
-    _near_K: Preconditioner | None = None  # for conjugate gradients, while these are used
-    _slow: bool = False  # conjugate gradients take too long, or find nothing
-    _lost: bool = False  # nor do they find rough solutions
-    _wild: bool = False  # bounds change too much for steps of all problems at once
+    _foresight: Foresight = field(default_factory=Foresight)
+    _ahead: Ahead | None = None
 
     def __post_init__(self) -> None:
         ws = self.run.ws
@@ -75,25 +69,29 @@ class Column:
         if noise == np.inf:
             raise NotUnderstoodError(f"{ws.kernel} is not positive semi-definite on these data")
         self.solver = DualSolver(K, noise)
-        self.magnitude = self.solver.magnitude
+        self.magnitude, self._group = self.solver.magnitude, Group(self.solver)
 
-    def solve(self, C: float, watch: Watch | None = None) -> Solved:
-        """(split, solution, its problem) of every split that can be trained on and that ``watch`` does not close."""
+    def solve(self, C: float, watch: Watch | None = None, following: float | None = None) -> Solved:
+        """(split, solution, its problem) of every split that can be trained on and that ``watch`` does not close.
+
+        The penalty ``following`` this one, if it is known, is prepared on the way.
+        """
         numbers, ledger = self.trainable, self.run.ws.problem.ledger
         solutions: dict[int, Solution] = {}
         wrong: list[int] = []
-        if watch is None and self._ahead.trusted(C):
-            self._inverse = None
+        if watch is None and self._foresight.trusted(C):
+            self._group.inverse = None
             for item in _timed(self._solve_ahead, numbers, C, ledger):
                 solutions[item[0]] = item[1]
                 yield item
-            self._inverse = None
+            self._group.inverse = None
             numbers = [number for number in numbers if number not in solutions]
         if self.identity is None and len(numbers) > 1:
             with ledger.record("full solution"):
                 full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C, rough=True)
             if not self._full_dual.bounded(full.beta):
                 watch = None  # once solved, larger penalties may have the same solutions
+            self._look_ahead(None if watch else following)
         way = self._solve_apart if self._full is None else partial(self._solve_from_full, watch=watch)
         for number, solution, dual in _timed(way, numbers, C, ledger):
             if self._foreseeable(dual) and self._full is not None:
@@ -102,7 +100,7 @@ class Column:
                 wrong.append(int((start != (solution.beta != 0)).sum()))
             yield number, solution, dual
         if solutions:
-            self._ahead.keep(C, solutions, wrong)
+            self._foresight.keep(C, solutions, wrong)
         self._previous = C
 
     def _foreseeable(self, dual: Dual) -> bool:
@@ -176,43 +174,64 @@ class Column:
         """The problem of all rows, from its solution at the last penalty; a ``rough`` one is to start splits from."""
         assert self.solver is not None
         starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
-        near, image = self._near(dual)
-        solution = self._from_last(dual, near, image)
+        solution = self._foreseen(C) if rough else None
+        near = self._near(dual)
+        solution = solution or self._from_last(near)
         if solution is None:
-            self._inverse = None
-            if not (self._lost if rough and not dual.moving else self._slow) and _many_free(dual, near[0]):
-                (solution,) = self._by_gradients([dual], near, image, self.solver.tolerance_of(dual), None, int(rough))
+            self._group.inverse = None
+            solution = self._from_gradients(near, rough)
         if solution is None and key in starts:  # from another epsilon, or other weights
             solution = self.solver.solve(dual, dual.within(starts[key]))
         if solution is None:
-            start = self._scaled(self._full, C, dual)
-            if dual.objective(near[0], image[0]) < dual.objective(*start):
-                start = near[0], image[0]
-            solution = self.solver.solve(dual, *start, warm=False)
+            start, last = self._scaled(self._full, C, dual), (near.starts[0], near.images[0])
+            better = last if dual.objective(*last) < dual.objective(*start) else start
+            solution = self.solver.solve(dual, *better, warm=False)
         self._full, self._full_dual, starts[key] = solution, dual, solution.beta
         return solution
 
-    def _near(self, dual: Dual) -> tuple[Array, Array]:
-        """A start (1, n) of the full-data problem, and its product with K: the last solution at the bounds of this one.
+    def _look_ahead(self, C: float | None) -> None:
+        """Prepare the full-data problem of the next penalty, unless its bounds follow that."""
+        self._ahead = None
+        if C is not None and not self._full_dual.moving:
+            self._ahead = Ahead(C, self._near(self.run.learner.dual(self.y, C, self.full_weights)))
+
+    def _foreseen(self, C: float) -> Solution | None:
+        """The rough solution that was found beside the splits of the last penalty."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or ahead.C != C or ahead.solution is None:
+            return None
+        self._group.inverse = None
+        self._group.slow |= ahead.slow
+        return ahead.solution
+
+    def _from_gradients(self, near: Problems, rough: bool) -> Solution | None:
+        """The full solution by conjugate gradients, where these are fast enough."""
+        given_up = self._group.lost if rough and not near.duals[0].moving else self._group.slow
+        if given_up or not near.many_free():
+            return None
+        return self._group.roughly(near) if rough else self._group.precisely(near)
+
+    def _near(self, dual: Dual) -> Problems:
+        """The full-data problem, from the last solution at the bounds of this one.
 
         Without one, and without bounds that follow the penalty, every row is taken to be inside the margin.
         """
         assert self.solver is not None
         if self._full is not None:
             start = _at_bounds(self._full.beta, self._full_dual, dual)
-            return start[None], self._image(start, self._full.beta, self._full.u)[None]
+            return Problems([dual], start[None], self._image(start, self._full.beta, self._full.u)[None])
         inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
         start = dual.within(inside)
-        return start[None], product(self.solver.K, start)[None]
+        return Problems([dual], start[None], product(self.solver.K, start)[None])
 
-    def _from_last(self, dual: Dual, start: Array, image: Array) -> Solution | None:
+    def _from_last(self, near: Problems) -> Solution | None:
         """The full solution from the inverse at the last penalty, if few coefficients rest at bounds that move."""
-        assert self.solver is not None
-        if self._inverse is None or not dual.like(self._full_dual):
+        (dual,), (start,), inverse = near.duals, near.starts, self._group.inverse
+        if inverse is None or not dual.like(self._full_dual):
             return None
-        if ((start != 0) & ~dual.free(start)).sum() > len(self._inverse.base) // 8:
+        if ((start != 0) & ~dual.free(start)).sum() > len(inverse.base) // 8:
             return None
-        return by_inverse(self._inverse, [dual], start, image, self.solver.tolerance_of(dual))[0]
+        return self._group.from_inverse(near)[0]
 
     def _image(self, start: Array, beta: Array, u: Array) -> Array:
         """``K start`` for coefficients many of which are those of ``beta``, from ``u = K beta``.
@@ -228,62 +247,6 @@ class Column:
         image, changed = u.copy(), np.flatnonzero(start != beta)
         update(self.solver.K, image, start, beta, changed, len(changed))
         return image
-
-    def _together(
-        self,
-        duals: list[Dual],
-        starts: Array,
-        images: Array,
-        base: tuple[Dual, Array],
-        watch: Watch | None,
-        changes: float | None = None,
-    ) -> list[Solution | None]:
-        """Solutions of several problems at once from starts (t, n).
-
-        None where that fails or does not pay, or ``watch`` closes them. ``base`` are a problem and coefficients that
-        are free in most of them, ``changes`` how many bounds will change in each, if that is known.
-        """
-        assert self.solver is not None
-        found: list[Solution | None] = [None] * len(duals)
-        if not _many_free(duals[0], starts[0]):
-            return found
-        tolerance = self.solver.tolerance_of(duals[0])
-        if not self._slow and self._inverse is None:  # an inverse at hand is faster
-            found = self._by_gradients(duals, starts, images, tolerance, watch, changes=changes)
-        left = _unsolved(duals, found, watch)
-        if len(left) > 2 and not self._wild and _sharing(duals, starts, base[0]):
-            if self.solver.has_workspace:
-                self._near_K = None  # its memory is that of the inverse
-            self._inverse = self._inverse or self.solver.inverse(*base)
-            parts = [duals[k] for k in left], starts[left], images[left], tolerance
-            solutions = by_inverse(self._inverse, *parts, watch)
-            for k, solution in zip(left, solutions):
-                found[k] = solution
-            self._wild = len(_unsolved(duals, found, watch)) > len(left) // 2
-        return found
-
-    def _by_gradients(
-        self,
-        duals: list[Dual],
-        starts: Array,
-        images: Array,
-        tolerance: float,
-        watch: Watch | None,
-        rough: int = 0,
-        changes: float | None = None,
-    ) -> list[Solution | None]:
-        """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
-        assert self.solver is not None
-        ridge = min(dual.least_ridge() for dual in duals)
-        if self._near_K is None or not self._near_K.resolves(ridge):
-            self._near_K = Preconditioner.of(self.solver.K, ridge, duals[0].bias)
-        found, slow = by_gradients(self.solver.K, self._near_K, duals, starts, images, tolerance, watch, rough, changes)
-        failed = 2 * len(_unsolved(duals, found, watch)) > len(duals)
-        self._slow |= bool(slow.any()) or failed
-        self._lost |= rough > 0 and failed
-        if self._lost:
-            self._near_K = None
-        return found
 
     def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:
         """The last solution in proportion to the penalty: what rested at a bound rests there again."""
@@ -306,14 +269,17 @@ class Column:
         if not numbers:
             return
         images = np.array([self._image(start, full.beta, full.u) for start in starts])
-        found = self._together(duals, starts, images, (was, full.beta), watch)
-        left = _unsolved(duals, found, watch)
+        problems, ahead = Problems(duals, starts, images), self._ahead
+        if ahead is not None and ahead.solution is not None:
+            ahead = None  # beside other splits
+        found = self._group.solve(problems, (was, full.beta), watch, ahead=ahead)
+        left = problems.unsolved(found, watch)
         for k, solution in enumerate(found):
             if solution is not None:
                 yield numbers[k], solution, duals[k]
         if not left:
             return
-        self._inverse = None  # its memory is that of other factors
+        self._group.inverse = None  # its memory is that of other factors
         for k, order in zip(left, self._factors([duals[k] for k in left])):
             if watch is not None and not watch.wants(duals[k]):
                 continue
@@ -326,17 +292,18 @@ class Column:
         """The splits that are solved from where their own solutions at the last penalties lead, unless that is slow."""
         assert self.solver is not None
         duals = [self.dual(number, C) for number in numbers]
-        lines = [self._ahead.line(number, C) for number in numbers]
+        lines = [self._foresight.line(number, C) for number in numbers]
         starts = np.array([dual.within(beta) for dual, (beta, _) in zip(duals, lines)])
         images = np.array([self._image(start, *line) for start, line in zip(starts, lines)])
         used = np.sum([dual.lower < dual.upper for dual in duals], axis=0)
         in_most = np.where(2 * (starts != 0).sum(axis=0) > used, self.y, 0.0)
         base = self.run.learner.dual(self.y, C, self.full_weights), in_most
-        found = self._together(duals, starts, images, base, None, self._ahead.changes(C))
-        alone = found.count(None) < 3 or not _sharing(duals, starts, base[0])
+        problems = Problems(duals, starts, images)
+        found = self._group.solve(problems, base, None, self._foresight.changes(C))
+        alone = found.count(None) < 3 or not problems.sharing(base[0])
         for k, solution in enumerate(found):
             if solution is None and alone:
-                self._inverse = None  # its memory is that of a factor
+                self._group.inverse = None  # its memory is that of a factor
                 solution = self.solver.solve(duals[k], starts[k])
             if solution is not None:
                 yield numbers[k], solution, duals[k]
@@ -378,22 +345,6 @@ def _timed(way: Way, numbers: list[int], C: float, ledger: Ledger) -> Solved:
             if item is None:
                 break
             yield item
-
-
-def _many_free(dual: Dual, start: Array) -> bool:
-    """Whether that many coefficients are free that products with all of K pay."""
-    return bool(dual.free(start).sum() >= max(200, len(start) // 8))
-
-
-def _sharing(duals: list[Dual], starts: Array, other: Dual) -> bool:
-    """Whether one inverse, with the ridges of another problem, is cheaper for all problems than a factor for each."""
-    many = duals[0].free(starts[0]).sum() >= SHARED_FROM
-    return bool(many and all(dual.like(other) for dual in duals))
-
-
-def _unsolved(duals: list[Dual], found: list[Solution | None], watch: Watch | None) -> list[int]:
-    """The problems without a solution that are still wanted."""
-    return [k for k, dual in enumerate(duals) if found[k] is None and (watch is None or watch.wants(dual))]
 
 
 def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:

@@ -53,8 +53,8 @@ class Run:
         rows = self.learner.rows(y)
         problem = Column(self, y[rows], rows, column)
         for k, C in enumerate(self.penalties):
-            felt = False
-            for number, solution, dual in problem.solve(float(C)):
+            felt, following = False, float(self.penalties[k + 1]) if k + 1 < len(self.penalties) else None
+            for number, solution, dual in problem.solve(float(C), following=following):
                 felt |= dual.bounded(solution.beta)
                 self._keep(k, column, number, solution, dual, problem)
             if not felt:

@@ -219,8 +219,9 @@ class GradientStep:
 
 
 KEPT = (
-    "lower", "upper", "ridge", "before", "beta", "u", "free", "side", "numbers", "changes", "residual", "error", "rough",
-)  # fmt: skip
+    *("lower", "upper", "ridge", "before", "beta", "u", "free", "side"),
+    *("numbers", "changes", "residual", "error", "rough"),
+)
 """What a batch has one row of for each problem."""
 
 

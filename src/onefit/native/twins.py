@@ -298,8 +298,9 @@ def projected_gradients(
 ):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
-    ``image`` is ``K x``. With a bias up to a constant, and with the sums ``missing``. Preconditioned by the inverse of ``1 / scale + GᵀG`` on
-    the free rows. A root mean square residual of a problem's ``goal``, or of its ``rough`` times the first, is enough.
+    With a bias up to a constant, and with the sums ``missing``; ``image`` is ``K x``. Preconditioned by the inverse of
+    ``1 / scale + GᵀG`` on the free rows. A root mean square residual of a problem's ``goal``, or of its ``rough`` times
+    the first, is enough.
     Returns (which reach it within ``limit`` steps, how many each seems to need for its goal after ``look`` steps); if
     one that is not ``patient`` needs more than the limit, no more are tried after the look.
     """
