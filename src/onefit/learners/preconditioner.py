@@ -31,6 +31,8 @@ FLOOR = 1e-7
 """Of what they leave, relative to the diagonal."""
 SMALLEST = 1e-30
 """The same if K is zero."""
+EQUAL = 1e-12
+"""Difference of scales that is rounding."""
 BLOCK = 64
 """Rows that are converted at a time, so that they fit into the cache."""
 RESOLVED = 1e-4
@@ -117,15 +119,18 @@ class Preconditioner:
     def inner(self, scale: Array, old: Array | None = None, matrices: Array | None = None) -> Array:
         """``I + G E⁻¹ Gᵀ`` (t, r, r) of several problems, from those of ``old`` scales if they are known.
 
-        Cost: O(r²) for each row that another problem, or an old scale, has otherwise; O(n r²) if none is known.
+        Cost: O(r²) for each row that another problem, or an old scale, has otherwise, apart from a factor; O(n r²) if
+        none is known.
         """
         if matrices is None or old is None:
-            old = np.tile(scale.max(axis=0), (len(scale), 1))
-            common = (self.G * old[0]) @ self.G.T
-            common.flat[:: len(common) + 1] += 1.0
-            matrices = np.tile(common, (len(scale), 1, 1))
+            largest = scale.max(axis=0)
+            common = (self.G * largest) @ self.G.T
+            shares = scale.sum(axis=1) / ((scale > 0) @ largest)  # those of problems with another ridge
+            old = shares[:, None] * largest
+            matrices = shares[:, None, None] * common
+            matrices[:, range(len(common)), range(len(common))] += 1.0
         for k, difference in enumerate(scale - old):
-            others = np.flatnonzero(difference)
+            others = np.flatnonzero(np.abs(difference) > EQUAL * old[k])
             part = self.G[:, others]
             matrices[k] += (part * difference[others]) @ part.T
         return matrices

@@ -123,6 +123,8 @@ class GradientStep:
         self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
         self.part = self.near  # the same for them
         self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
+        r = len(self.near.G)
+        self.scale, self.inner, self.factors = np.empty((t, len(near.K))), np.empty((t, r, r)), np.empty((t, r, r))
 
     def __call__(self, batch: Batch) -> bool:
         """Whether it could be made."""
@@ -130,10 +132,10 @@ class GradientStep:
 
         self._refresh(batch)
         self._choose_rows(np.asarray(batch.free.any(axis=0)))
-        near, rows, missing = self.part, self.rows, batch.missing()
-        ridge, right, free = (_of_rows(part, rows) for part in (batch.ridge, batch.right(), batch.free))
-        ridge, right = ridge / near.unit, right / near.unit
-        self._prepare(batch, ridge, free)
+        self._prepare(batch)
+        near, rows, missing, which = self.part, self.rows, batch.missing(), batch.numbers
+        scale, ridge = _of_rows(self.scale[which], rows), _of_rows(batch.ridge, rows) / near.unit
+        right, free = _of_rows(batch.right(), rows) / near.unit, _of_rows(batch.free, rows)
         missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
         size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
         size[size == 0] = 1.0
@@ -143,10 +145,10 @@ class GradientStep:
         if near.kind is np.float32:
             rough = np.maximum(rough, SINGLE)
         right /= size[:, None]
-        x, image, which = np.empty_like(right), np.empty_like(right), batch.numbers
+        x, image = np.empty_like(right), np.empty_like(right)
         solved, needed = projected_gradients(
-            near.K, near.rows, near.columns, self.scale[which], self.factors[which], ridge, right, free, missing / size,
-            batch.bias, goal, rough, self.limit, LOOK, batch.rough, x, image,
+            near.K, near.rows, near.columns, scale, self.factors[which], ridge, right, free, missing / size, batch.bias,
+            goal, rough, self.limit, LOOK, batch.rough, x, image,
         )  # fmt: skip
         self.made += 1
         self.slow[which] |= ~solved | (needed > self.limit)
@@ -177,23 +179,20 @@ class GradientStep:
         else:
             self.rows = rows = np.flatnonzero(self.inside)
             self.part, self.others = self.near.on(rows), self.near.K[~self.inside]
-        m, r = len(self.part.K), len(self.near.G)
-        self.scale, self.inner, self.factors = np.empty((self.t, m)), np.empty((self.t, r, r)), np.empty((self.t, r, r))
-        self.known = False
 
-    def _prepare(self, batch: Batch, ridge: Array, free: NDArray[np.bool_]) -> None:
+    def _prepare(self, batch: Batch) -> None:
         """The preconditioners of the problems whose free coefficients have changed."""
-        near, first = self.part, not self.known
-        changed = np.ones(len(free), dtype=bool) if first else batch.changes > 0
+        near, first = self.near, self.made == 0
+        changed = np.ones(len(batch.free), dtype=bool) if first else batch.changes > 0
         numbers = batch.numbers[changed]
         if not len(numbers):
             return
-        scale = near.scales(ridge[changed], free[changed])
+        scale = near.scales(batch.ridge[changed] / near.unit, batch.free[changed])
         if len(near.G):
             known = () if first else (self.scale[numbers], self.inner[numbers])
             self.inner[numbers] = inner = near.inner(scale, *known)
             self.factors[numbers] = np.linalg.cholesky(inner).transpose(0, 2, 1)
-        self.scale[numbers], self.known = scale, True
+        self.scale[numbers] = scale
 
     def _follow(self, batch: Batch, step: Array, image: Array, size: Array) -> None:
         """``u`` after a step: in double precision where bounds seem to have settled and single would be seen."""
@@ -300,11 +299,11 @@ class Batch:
             self.K, self.ridge, self.target, self.epsilon, self.lower, self.upper, self.bias, self.tolerance,
             self.before, self.beta, self.u, self.free, self.side, b, residual, changes,
         )  # fmt: skip
-        rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
         self.changes, self.residual = changes, residual
-        settled = (changes == 0) & (residual + self.error <= np.maximum(self.tolerance, rounding)) & ~self.rough
+        settled = (changes == 0) & ~self.rough
         if settled.any():
-            settled &= self._inside()
+            rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
+            settled &= (residual + self.error <= np.maximum(self.tolerance, rounding)) & self._inside()
         enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
         if enough.any():
             self.u[enough] = images_of(self.K, self.beta[enough])
