@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .compiling import compiled
 
-TILE = 4096
-"""Bytes of a row of the matrix at a time, so that four rows of it and two vectors stay in the nearest cache."""
+TILE = 16384
+"""Bytes of a row of the matrix at a time: four of them stay near, and memory is read in long runs."""
 
 
 @compiled
