@@ -25,7 +25,7 @@ def test_the_twin_takes_the_same_arguments(loop):
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 6, 601])
-@pytest.mark.parametrize("m", [1, 5, 512, 700])
+@pytest.mark.parametrize("m", [1, 5, 700, 2048, 4100])
 @pytest.mark.parametrize("t", [1, 2, 5])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_a_narrow_product(n, m, t, kind):

@@ -25,7 +25,7 @@ CHECKS = 6
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
-LIMIT = 70
+LIMIT = 60
 """Steps from which on conjugate gradients are slower than factors."""
 MOVING_LIMIT = 45
 """The same where bounds follow the penalty: more of them change, and each time steps are made anew."""
@@ -44,7 +44,7 @@ WHOLE = 0.95
 """Share of the rows from which on it does not pay to leave the others out."""
 SEVERAL = 3
 """Problems for which it does."""
-UNSEEN = 0.1
+UNSEEN = 0.4
 """Error of ``K beta``, in tolerances, that is small enough for a solution."""
 SETTLING = 0.05
 """Share of the free coefficients whose bounds may change after a rough solution."""
@@ -139,7 +139,7 @@ class GradientStep:
         missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
         size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
         size[size == 0] = 1.0
-        goal = 0.5 * batch.tolerance / np.sqrt(len(batch.K)) / near.unit / size
+        goal = 0.5 * batch.tolerance / near.unit / size
         rough = np.minimum(0.1 * batch.changes / free.sum(axis=1), MOVING)  # no digits while bounds change
         rough = np.minimum(rough, TELLING * batch.tolerance / near.unit / size)
         if near.kind is np.float32:

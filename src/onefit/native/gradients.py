@@ -18,8 +18,8 @@ def projected_gradients(
 ):
     """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, into ``image`` ``K x``.
 
-    With a bias up to a constant, and with the sums ``missing``. A problem is solved when the root mean square of its
-    residual is at most its ``goal``, or its ``rough`` times the first. Products have the precision of G: single
+    With a bias up to a constant, and with the sums ``missing``. A problem is solved when no residual is above its
+    ``goal``, or when their root mean square is at most its ``rough`` times the first. Products have the precision of G: single
     precision leaves some 1e-6 of a residual.
     Returns (which are solved within ``limit`` steps, how many each seemed to need for its goal after ``look`` steps, 0
     if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up.
@@ -41,11 +41,12 @@ def projected_gradients(
     for step in range(limit + 1):
         n_active = 0
         for k in range(t):
-            if not size[k] <= max(aim[k], rough[k] * rough[k] * first[k]):  # nor is NaN
+            reached = size[k] <= aim[k] and np.abs(r[k]).max() <= goal[k]
+            if not (reached or size[k] <= rough[k] * rough[k] * first[k]):  # nor is NaN
                 active[n_active] = k
                 n_active += 1
-                if step == look:
-                    shrunk = np.log(max(size[k], aim[k]) / first[k]) / look
+                if step == look and not size[k] <= aim[k]:
+                    shrunk = np.log(size[k] / first[k]) / look
                     needed[k] = np.log(aim[k] / first[k]) / shrunk if shrunk < 0 else np.inf
                     hopeless |= needed[k] > limit and not patient[k]
         if n_active == 0 or step == limit or hopeless:

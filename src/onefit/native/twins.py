@@ -299,8 +299,8 @@ def projected_gradients(
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
     With a bias up to a constant, and with the sums ``missing``; ``image`` is ``K x``. Preconditioned by the inverse of
-    ``1 / scale + GᵀG`` on the free rows. A root mean square residual of a problem's ``goal``, or of its ``rough`` times
-    the first, is enough.
+    ``1 / scale + GᵀG`` on the free rows. Residuals of a problem's ``goal``, or a root mean square of its ``rough`` times
+    the first, are enough.
     Returns (which reach it within ``limit`` steps, how many each seems to need for its goal after ``look`` steps); if
     one that is not ``patient`` needs more than the limit, no more are tried after the look.
     """
@@ -336,10 +336,10 @@ def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limi
     size, aim, slope, p = r @ r, count * goal**2, np.inf, np.zeros(len(r))
     first = max(size, aim)
     for step in range(limit + 1):
-        if size <= max(aim, rough**2 * first):
+        if np.abs(r).max() <= goal or size <= rough**2 * first:
             return True, needed
-        if step == look:
-            shrunk = np.log(max(size, aim) / first) / look
+        if step == look and not size <= aim:
+            shrunk = np.log(size / first) / look
             needed = np.log(aim / first) / shrunk if shrunk < 0 else np.inf
         if step == limit:
             return False, needed
