@@ -73,14 +73,28 @@ def test_some_rows_only(seed, ridge):
 
 @seeds
 @pytest.mark.parametrize("gamma", [1e-3, 0.1, 10.0])
-def test_products_are_as_precise_as_they_say(seed, gamma):
+@pytest.mark.parametrize("bias", [False, True])
+def test_products_are_as_precise_as_they_say(seed, gamma, bias):
     K, B = Gaussian(gamma)(rows(seed)), np.random.default_rng(seed).normal(size=(4, 200))
-    near = Preconditioner.of(K, 0.1)
+    near = Preconditioner.of(K, 0.1, bias)
     assert near.kind is np.float32
-    error = np.abs(near.unit * together.images_of(near.K, B.astype(np.float32)) - B @ K).max(axis=1)
+    products = near.unit * together.images_of(near.K, B.astype(np.float32)) + near.shift * B.sum(axis=1, keepdims=True)
+    error = np.abs(products - B @ K).max(axis=1)
     bound = near.unit * near.rounding * np.sqrt((B**2).sum(axis=1))
     assert (error <= bound).all()
     assert (error > 1e-4 * bound).all()
+
+
+@seeds
+@pytest.mark.parametrize("magnitude", [1.0, 3e-50, 2e60])
+def test_with_a_bias_the_entries_of_a_wide_kernel_have_more_digits(seed, magnitude):
+    K = magnitude * Gaussian(1e-3)(rows(seed))
+    with_bias, without = Preconditioner.of(K, magnitude, True), Preconditioner.of(K, magnitude)
+    assert without.shift == 0
+    assert with_bias.shift == pytest.approx(K.mean(), rel=0.01)
+    errors = [np.abs(near.unit * near.K.astype(float) + near.shift - K).max() for near in (with_bias, without)]
+    assert errors[0] < errors[1] / 10
+    assert with_bias.rounding < without.rounding / 10
 
 
 @seeds

@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from onefit import L2SVC, KernelSearchCV
 from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.kernels import Gaussian
-from onefit.learners import column, together
+from onefit.learners import column, group, together
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
 from onefit.learners.hinge import Hinge
@@ -50,7 +50,7 @@ def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
     folds = Folds.from_splits(KFold(6).split(X), len(y))
     weights = rng.uniform(0.3, 2.0, len(y)) if weighted else np.ones(len(y))
     K = Gaussian(gamma)(X)
-    solver, near = DualSolver(K), Preconditioner.of(K, 0.01)
+    solver, near = DualSolver(K), Preconditioner.of(K, 0.01, learner.bias)
     zeros = np.zeros(len(y))
     found = {"gradients": 0, "inverse": 0}
     for C in (0.05, 1.0, 50.0):
@@ -86,13 +86,83 @@ def test_rough_solutions_have_nearly_the_free_coefficients_of_the_exact_ones(nam
     exact = DualSolver(K).solve(dual, zeros, warm=False)
     start = column._at_bounds(DualSolver(K).solve(last, zeros, warm=False).beta, last, dual)
     near = Preconditioner.of(K, 0.01)
-    (rough,), _ = together.by_gradients(K, near, [dual], start[None], (K @ start)[None], 1e-10, rough=True)
+    (rough,), _ = together.by_gradients(K, near, [dual], start[None], (K @ start)[None], 1e-10, rough=1)
     if rough is None:
         assert not dual.ridge.any()  # bounds may change too much where nothing bends the objective
         return
     np.testing.assert_allclose(K @ rough.beta, rough.u, atol=1e-9)
     assert ((rough.beta >= dual.lower) & (rough.beta <= dual.upper)).all()
     assert (dual.free(rough.beta) != dual.free(exact.beta)).mean() < 0.1
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("gamma", [0.001, 0.05, 0.3])
+def test_a_rough_solution_beside_precise_ones_of_another_penalty(bias, gamma):
+    learner = SquaredHinge(bias=bias)
+    X, y, _ = problem(3)
+    K, ones, zeros = Gaussian(gamma)(X), np.ones(len(y)), np.zeros(len(y))
+    dual, following = learner.dual(y, 1.0, ones), learner.dual(y, 4.0, ones)
+    full = DualSolver(K).solve(dual, zeros, warm=False)
+    duals = list(duals_of(learner, y, 1.0, Folds.from_splits(KFold(5).split(X), len(y)), ones))
+    starts = np.array([other.within(full.beta) for other in [*duals, following]])
+    near = Preconditioner.of(K, 0.01, bias)
+    solutions, slow = together.by_gradients(K, near, [*duals, following], starts, starts @ K, 1e-10, rough=1)
+    assert not slow.any()
+    for other, solution in zip(duals, solutions):
+        expected = DualSolver(K).solve(other, zeros, warm=False)
+        np.testing.assert_allclose(solution.u + solution.b, expected.u + expected.b, atol=1e-8)
+        assert solution.violation <= 1e-10
+    rough, exact = solutions[-1], DualSolver(K).solve(following, zeros, warm=False)
+    np.testing.assert_allclose(K @ rough.beta, rough.u, atol=1e-9)
+    assert (following.free(rough.beta) != following.free(exact.beta)).mean() < 0.1
+    assert rough.violation > 1e-6  # no digits were asked for
+
+
+def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch):
+    """What was followed in single precision is computed anew before a precise step, not after it."""
+    X, y, _ = problem(5)
+    K, ones, zeros = 30 * Gaussian(0.02)(X), np.ones(len(y)), np.zeros(len(y))
+    full_dual = SquaredHinge().dual(y, 1.0, ones)
+    full = DualSolver(K).solve(full_dual, zeros, warm=False)
+    duals = list(duals_of(SquaredHinge(), y, 1.0, Folds.from_splits(KFold(10).split(X), len(y)), ones))
+    starts = np.array([dual.within(full.beta) for dual in duals])
+    near = Preconditioner.of(K, 0.5, bias=True)
+
+    plain, made = gradients.projected_gradients, []
+    monkeypatch.setattr(gradients, "projected_gradients", lambda *parts: (made.append(len(parts[6])), plain(*parts))[1])
+
+    def count():
+        made.clear()
+        solutions, _ = together.by_gradients(K, near, duals, starts, starts @ K, 1e-10)
+        assert None not in solutions
+        return sum(made)
+
+    precise = count()
+    monkeypatch.setattr(together.GradientStep, "_refresh", lambda self, batch: None)
+    assert precise < count()
+
+
+def test_the_full_problem_of_the_next_penalty_is_solved_beside_the_splits(monkeypatch):
+    X, y, _ = problem(4, n=400)
+    penalties, sizes, solve = np.array([0.1, 0.4, 1.6, 6.4]), [], group.by_gradients
+
+    def spy(K, near, duals, *rest):
+        sizes.append(len(duals))
+        return solve(K, near, duals, *rest)
+
+    def heldout():
+        sizes.clear()
+        ws = Workspace(Problem(X, Folds.from_splits(KFold(10).split(X), len(y))), Gaussian(0.05))
+        return SquaredHinge().heldout(ws, Targets(y[:, None]), penalties)
+
+    monkeypatch.setattr(group, "by_gradients", spy)
+    ahead = heldout()
+    assert sizes[:3] == [1, 11, 11]
+    monkeypatch.setattr(column.Column, "_look_ahead", lambda self, C: None)
+    alone = heldout()
+    assert sizes[:4] == [1, 10, 1, 10]
+    for part, other in zip(ahead.test, alone.test):
+        np.testing.assert_allclose(part, other, atol=1e-8)
 
 
 @pytest.mark.parametrize("bias", [False, True])

@@ -33,7 +33,9 @@ SMALLEST = 1e-30
 """The same if K is zero."""
 EQUAL = 1e-12
 """Difference of scales that is rounding."""
-BLOCK = 64
+SPARSE = 8
+"""Of as many rows one tells the mean well enough."""
+BLOCK = 16
 """Rows that are converted at a time, so that they fit into the cache."""
 RESOLVED = 1e-4
 """Of E, relative to the diagonal: less is too near to the rounding of single precision."""
@@ -68,7 +70,7 @@ class Preconditioner:
         least = (RESOLVED * mean - rest) * unit
         if ridge < least:
             return cls(1.0, K, G, rest * unit, np.float64)
-        shift = float(K.mean(dtype=np.float64)) if bias else 0.0
+        shift = float(K[::SPARSE].mean(dtype=np.float64)) if bias else 0.0
         single = np.empty(K.shape, dtype=np.float32)
         for first in range(0, len(K), BLOCK):
             single[first : first + BLOCK] = (K[first : first + BLOCK] - shift) / unit
@@ -99,7 +101,7 @@ class Preconditioner:
 
         Sums of products are off by much less than the lengths of both factors times a unit of rounding.
         """
-        squares = np.einsum("ij,ij->i", self.K, self.K, dtype=np.float64).max(initial=0.0)
+        squares = np.einsum("ij,ij->i", self.K, self.K).max(initial=0.0)
         return float(np.finfo(self.kind).eps * np.sqrt(squares))
 
     @cached_property

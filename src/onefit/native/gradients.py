@@ -19,8 +19,8 @@ def projected_gradients(
     """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, into ``image`` ``K x``.
 
     With a bias up to a constant, and with the sums ``missing``. A problem is solved when no residual is above its
-    ``goal``, or when their root mean square is at most its ``rough`` times the first. Products have the precision of G: single
-    precision leaves some 1e-6 of a residual.
+    ``goal``, or when their root mean square is at most its ``rough`` times the first. Products have the precision of G:
+    single precision leaves some 1e-6 of a residual.
     Returns (which are solved within ``limit`` steps, how many each seemed to need for its goal after ``look`` steps, 0
     if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up.
 

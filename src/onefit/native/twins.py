@@ -299,8 +299,8 @@ def projected_gradients(
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
     With a bias up to a constant, and with the sums ``missing``; ``image`` is ``K x``. Preconditioned by the inverse of
-    ``1 / scale + GᵀG`` on the free rows. Residuals of a problem's ``goal``, or a root mean square of its ``rough`` times
-    the first, are enough.
+    ``1 / scale + GᵀG`` on the free rows. Residuals of a problem's ``goal`` are enough, or a root mean square of its
+    ``rough`` times the first.
     Returns (which reach it within ``limit`` steps, how many each seems to need for its goal after ``look`` steps); if
     one that is not ``patient`` needs more than the limit, no more are tried after the look.
     """
