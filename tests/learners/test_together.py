@@ -158,7 +158,7 @@ def test_the_full_problem_of_the_next_penalty_is_solved_beside_the_splits(monkey
     monkeypatch.setattr(group, "by_gradients", spy)
     ahead = heldout()
     assert sizes[:3] == [1, 11, 11]
-    monkeypatch.setattr(column.Column, "_look_ahead", lambda self, C: None)
+    monkeypatch.setattr(column.Column, "_prepare", lambda self, C: None)
     alone = heldout()
     assert sizes[:4] == [1, 10, 1, 10]
     for part, other in zip(ahead.test, alone.test):

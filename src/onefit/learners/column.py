@@ -24,7 +24,7 @@ from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
 from .foresight import SPARE, Foresight
-from .group import Ahead, Group, Problems
+from .group import Group, Prepared, Problems
 from .together import Watch
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Column:
     _previous: float = 0.0
     _alone: dict[int, Solution] = field(default_factory=dict)
     _foresight: Foresight = field(default_factory=Foresight)
-    _ahead: Ahead | None = None
+    _prepared: Prepared | None = None
+    _weights: dict[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ws = self.run.ws
@@ -91,7 +92,7 @@ class Column:
                 full = self._solve_full(self.run.learner.dual(self.y, C, self.full_weights), C, rough=True)
             if not self._full_dual.bounded(full.beta):
                 watch = None  # once solved, larger penalties may have the same solutions
-            self._look_ahead(None if watch else following)
+            self._prepare(following if watch is None else None)
         way = self._solve_apart if self._full is None else partial(self._solve_from_full, watch=watch)
         for number, solution, dual in _timed(way, numbers, C, ledger):
             if self._foreseeable(dual) and self._full is not None:
@@ -132,7 +133,15 @@ class Column:
         return [i for i in splits if self.run.learner.trainable(self.y, self.weights(i))]
 
     def weights(self, number: int) -> Array:
-        """How often and how much each row counts in a split."""
+        """How often and how much each row counts in a split; kept where that takes little memory beside K."""
+        found = self._weights.get(number)
+        if found is None:
+            found = self._count(number)
+            if SPARE * len(self.run.ws.problem.folds) <= len(self.y):
+                self._weights[number] = found
+        return found
+
+    def _count(self, number: int) -> Array:
         ws = self.run.ws
         fold = ws.problem.folds.folds[number]
         if fold.given_train is None:
@@ -174,7 +183,7 @@ class Column:
         """The problem of all rows, from its solution at the last penalty; a ``rough`` one is to start splits from."""
         assert self.solver is not None
         starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
-        solution = self._foreseen(C) if rough else None
+        solution = self._take_prepared(C) if rough else None
         near = self._near(dual)
         solution = solution or self._from_last(near)
         if solution is None:
@@ -189,20 +198,20 @@ class Column:
         self._full, self._full_dual, starts[key] = solution, dual, solution.beta
         return solution
 
-    def _look_ahead(self, C: float | None) -> None:
-        """Prepare the full-data problem of the next penalty, unless its bounds follow that."""
-        self._ahead = None
+    def _prepare(self, C: float | None) -> None:
+        """Have the full-data problem of the next penalty solved beside the splits, unless its bounds follow that."""
+        self._prepared = None
         if C is not None and not self._full_dual.moving:
-            self._ahead = Ahead(C, self._near(self.run.learner.dual(self.y, C, self.full_weights)))
+            self._prepared = Prepared(C, self._near(self.run.learner.dual(self.y, C, self.full_weights)))
 
-    def _foreseen(self, C: float) -> Solution | None:
+    def _take_prepared(self, C: float) -> Solution | None:
         """The rough solution that was found beside the splits of the last penalty."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is None or ahead.C != C or ahead.solution is None:
+        prepared, self._prepared = self._prepared, None
+        if prepared is None or prepared.C != C or prepared.solution is None:
             return None
         self._group.inverse = None
-        self._group.slow |= ahead.slow
-        return ahead.solution
+        self._group.slow |= prepared.slow
+        return prepared.solution
 
     def _from_gradients(self, near: Problems, rough: bool) -> Solution | None:
         """The full solution by conjugate gradients, where these are fast enough."""
@@ -269,10 +278,8 @@ class Column:
         if not numbers:
             return
         images = np.array([self._image(start, full.beta, full.u) for start in starts])
-        problems, ahead = Problems(duals, starts, images), self._ahead
-        if ahead is not None and ahead.solution is not None:
-            ahead = None  # beside other splits
-        found = self._group.solve(problems, (was, full.beta), watch, ahead=ahead)
+        problems = Problems(duals, starts, images)
+        found = self._group.solve(problems, (was, full.beta), watch, beside=self._prepared)
         left = problems.unsolved(found, watch)
         for k, solution in enumerate(found):
             if solution is not None:

@@ -76,6 +76,7 @@ class DualSolver:
     tolerance: float = TOLERANCE
     max_rounds: int | None = None
     _U: Array | None = field(default=None, repr=False)
+    _sizes: tuple[Array, float, float] | None = field(default=None, repr=False)  # of the last targets
     _left: tuple[Dual, Rows, float] | None = field(default=None, repr=False)
     """The problem whose factor is in the work space, its free coefficients in that order, the factor's jitter."""
 
@@ -187,8 +188,10 @@ class DualSolver:
 
         Relative to the spread of the targets, since a bias takes up what they have in common.
         """
-        largest = float(np.abs(dual.target).max(initial=0.0))
-        spread = float(np.ptp(dual.target)) / 2 if dual.bias and len(dual.target) else largest
+        if self._sizes is None or self._sizes[0] is not dual.target:
+            self._sizes = dual.target, *_sizes(dual.target)
+        _, largest, half = self._sizes
+        spread = half if dual.bias else largest
         return max(self.tolerance * max(spread, dual.epsilon), 4 * EPS * largest)
 
     def rounding_of(self, beta: Array) -> float:
@@ -313,3 +316,8 @@ def indefiniteness(K: Array) -> float:
             return 0.0 if amount == first else amount
         amount *= 32
     return np.inf
+
+
+def _sizes(target: Array) -> tuple[float, float]:
+    """The largest target, and half of how far they reach."""
+    return (float(np.abs(target).max()), float(np.ptp(target)) / 2) if len(target) else (0.0, 0.0)

@@ -49,8 +49,8 @@ class Problems:
 
 
 @dataclass
-class Ahead:
-    """The full-data problem of the next penalty, solved roughly beside the splits of this one."""
+class Prepared:
+    """The full-data problem of the next penalty, to be solved roughly beside the splits of this one."""
 
     C: float
     problem: Problems
@@ -75,18 +75,19 @@ class Group:
         base: tuple[Dual, Array],
         watch: Watch | None,
         changes: float | None = None,
-        ahead: Ahead | None = None,
+        beside: Prepared | None = None,
     ) -> list[Solution | None]:
         """Solutions, None where that fails or does not pay, or ``watch`` closes them.
 
         ``base`` are a problem and coefficients that are free in most of them, ``changes`` how many bounds will change
-        in each, if that is known. ``ahead`` is solved beside them if that costs little.
+        in each, if that is known. ``beside`` them another is solved, once, where that costs little.
         """
         found: list[Solution | None] = [None] * len(problems.duals)
         if not problems.many_free():
             return found
         if not self.slow and self.inverse is None:  # an inverse at hand is faster
-            found = self._by_gradients(problems, watch, changes, ahead)
+            beside = None if beside is None or beside.solution else beside
+            found = self._by_gradients(problems, watch, changes, beside)
         left = problems.unsolved(found, watch)
         if len(left) > 2 and not self._wild and problems.sharing(base[0]):
             if self.solver.has_workspace:
@@ -118,16 +119,16 @@ class Group:
         return self._by_gradients(problem, None)[0]
 
     def _by_gradients(
-        self, problems: Problems, watch: Watch | None, changes: float | None = None, ahead: Ahead | None = None
+        self, problems: Problems, watch: Watch | None, changes: float | None = None, beside: Prepared | None = None
     ) -> list[Solution | None]:
         """The same by conjugate gradients; where these are slow or fail, they will be for larger penalties too."""
-        count, rough = len(problems.duals), int(ahead is not None)
-        both = problems if ahead is None else problems.and_also(ahead.problem)
+        count, rough = len(problems.duals), int(beside is not None)
+        both = problems if beside is None else problems.and_also(beside.problem)
         found, slow = self._gradients(both, watch, rough, changes)
         failed = 2 * len(problems.unsolved(found[:count], watch)) > count
         self.slow |= bool(slow[:count].any()) or failed
-        if ahead is not None:
-            ahead.solution, ahead.slow = found[-1], bool(slow[-1])
+        if beside is not None:
+            beside.solution, beside.slow = found[-1], bool(slow[-1])
         return found[:count]
 
     def _gradients(

@@ -25,10 +25,9 @@ class SquaredHinge(TwoClassLearner):
 
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         used = weights > 0
-        ridge = np.where(used, 1.0 / (2.0 * C * np.where(used, weights, 1.0)), 1.0)
-        lower = np.where(used & (y < 0), -np.inf, 0.0)
-        upper = np.where(used & (y > 0), np.inf, 0.0)
-        return Dual(y, lower, upper, ridge, 0.0, self.bias, moving=False)
+        ridge = np.where(used, 0.5 / C / np.where(used, weights, 1.0), 1.0)
+        ends = y * np.where(used & (y != 0), np.inf, 0.0)
+        return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
 
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
         """It has no kinks."""
