@@ -42,8 +42,10 @@ FEW = 2
 
 WHOLE = 0.95
 """Share of the rows from which on it does not pay to leave the others out."""
+ALONE = 0.7
+"""The same for a problem alone, or two."""
 SEVERAL = 3
-"""Problems for which it does."""
+"""Problems that are more."""
 UNSEEN = 0.4
 """Error of ``K beta``, in tolerances, that is small enough for a solution."""
 SETTLING = 0.05
@@ -174,7 +176,7 @@ class GradientStep:
             return
         self.inside |= wanted
         self.part = self.near  # the old part makes room for the new one
-        if self.t < SEVERAL or self.inside.mean() > WHOLE:
+        if self.inside.mean() > (WHOLE if self.t >= SEVERAL else ALONE):
             self.inside[:], self.rows = True, slice(None)
         else:
             self.rows = rows = np.flatnonzero(self.inside)
