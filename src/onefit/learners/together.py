@@ -123,7 +123,7 @@ class GradientStep:
         self.near, self.made, self.slow = near.for_ridges(ridge), 0, np.zeros(t, dtype=bool)
         self.limit, self.rounding = limit, near.rounding  # the latter is computed once for all C
         self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
-        self.part = self.near  # the same for them
+        self.part, self.others = self.near, near.K[:0]  # the same for them, and the rows of K for the others
         self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
         r = len(self.near.G)
         self.scale, self.inner, self.factors = np.empty((t, len(near.K))), np.empty((t, r, r)), np.empty((t, r, r))
@@ -175,7 +175,7 @@ class GradientStep:
         if not (wanted & ~self.inside).any():
             return
         self.inside |= wanted
-        self.part = self.near  # the old part makes room for the new one
+        self.part, self.others = self.near, self.near.K[:0]  # the old parts make room for new ones
         if self.inside.mean() > (WHOLE if self.t >= SEVERAL else ALONE):
             self.inside[:], self.rows = True, slice(None)
         else:
