@@ -51,6 +51,7 @@ def test_the_parts_are_those_of_the_inverse(seed, magnitude, gamma, same_ridge):
 def test_inner_matrices_follow_the_rows_that_change(seed):
     rng, X = np.random.default_rng(seed), rows(seed)
     near, ridge = Preconditioner.of(Gaussian(0.05)(X), 0.1), rng.uniform(0.1, 1.0, (3, len(X)))
+    ridge[2] = 3.0 * (ridge[0] + near.rest) - near.rest  # scales that differ by a factor
     free = rng.random((3, len(X))) < 0.8
     scale = near.scales(ridge, free)
     inner = near.inner(scale)
@@ -83,6 +84,27 @@ def test_products_are_as_precise_as_they_say(seed, gamma, bias):
     bound = near.unit * near.rounding * np.sqrt((B**2).sum(axis=1))
     assert (error <= bound).all()
     assert (error > 1e-4 * bound).all()
+
+
+@seeds
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 1.0, 10.0])
+@pytest.mark.parametrize("missing", [0.0, 1.0])
+def test_products_that_conjugate_gradients_add_up_are_too(seed, gamma, missing):
+    X = rows(seed, n=600)
+    K, y, free = Gaussian(gamma)(X), np.sign(X[:1, 0] * X[:, 1])[None], np.ones((1, 600), dtype=bool)
+    near, ridge = Preconditioner.of(K, 0.1, True), np.full((1, 600), 0.1)
+    system = (near.K, near.rows, near.columns, *parts(near, ridge, free), ridge, y, free, np.array([missing]), True)
+    x, image = np.empty((1, 600)), np.empty((1, 600))
+    solved, _ = projected_gradients(*system, np.zeros(1), np.array([1e-5]), 300, 400, free[:, 0], x, image)
+    assert solved.all()
+    error = np.abs(near.unit * image + near.shift * x.sum() - x @ K).max()
+    assert error <= near.unit * near.rounding * np.sqrt((x * x).sum())
+
+
+@seeds
+def test_nothing_is_taken_from_narrow_kernels(seed):
+    """Their zeros are exact in sums."""
+    assert Preconditioner.of(Gaussian(1.0)(rows(seed)), 0.1, True).shift == 0
 
 
 @seeds

@@ -69,7 +69,7 @@ def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
                     continue
                 found[way] += 1
                 np.testing.assert_allclose(solution.u + solution.b, other.u + other.b, atol=1e-7)
-                np.testing.assert_allclose(K @ solution.beta, solution.u, atol=1e-9)
+                np.testing.assert_allclose(K @ solution.beta, solution.u, atol=1e-10)
                 assert ((solution.beta >= dual.lower) & (solution.beta <= dual.upper)).all()
                 assert not learner.bias or abs(solution.beta.sum()) < 1e-8 * np.abs(solution.beta).sum()
                 assert dual.gap(solution.beta, solution.u, solution.b) < 1e-6

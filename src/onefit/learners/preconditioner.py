@@ -35,6 +35,8 @@ EQUAL = 1e-12
 """Difference of scales that is rounding."""
 SPARSE = 8
 """Of as many rows one tells the mean well enough."""
+MOST = 0.75
+"""Share of the squares of K from which on a constant is taken out of it."""
 BLOCK = 16
 """Rows that are converted at a time, so that they fit into the cache."""
 RESOLVED = 1e-4
@@ -70,7 +72,7 @@ class Preconditioner:
         least = (RESOLVED * mean - rest) * unit
         if ridge < least:
             return cls(1.0, K, G, rest * unit, np.float64)
-        shift = float(K[::SPARSE].mean(dtype=np.float64)) if bias else 0.0
+        shift = _constant(K[::SPARSE]) if bias else 0.0
         single = np.empty(K.shape, dtype=np.float32)
         for first in range(0, len(K), BLOCK):
             single[first : first + BLOCK] = (K[first : first + BLOCK] - shift) / unit
@@ -99,10 +101,10 @@ class Preconditioner:
     def rounding(self) -> float:
         """Of products with K / unit in its precision, relative to the length of what is multiplied.
 
-        Sums of products are off by much less than the lengths of both factors times a unit of rounding.
+        A sum of n products is off by some root of n units of rounding, and conjugate gradients add up several of them.
         """
         squares = np.einsum("ij,ij->i", self.K, self.K).max(initial=0.0)
-        return float(np.finfo(self.kind).eps * np.sqrt(squares))
+        return float(np.finfo(self.kind).eps * np.sqrt(squares * len(self.K)) / 4)
 
     @cached_property
     def rows(self) -> NDArray[np.floating[Any]]:
@@ -136,6 +138,12 @@ class Preconditioner:
             part = self.G[:, others]
             matrices[k] += (part * difference[others]) @ part.T
         return matrices
+
+
+def _constant(rows: NDArray[Any]) -> float:
+    """The mean of some rows if it is most of them; else zeros, which are exact in sums, would be lost."""
+    mean, squares = float(rows.mean(dtype=np.float64)), float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
+    return mean if mean * mean * rows.size > MOST * squares else 0.0
 
 
 def _leading(K: NDArray[Any], diagonal: Array) -> Array:
