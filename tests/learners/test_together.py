@@ -118,6 +118,20 @@ def test_a_rough_solution_beside_precise_ones_of_another_penalty(bias, gamma):
     assert rough.violation > 1e-6  # no digits were asked for
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_values_have_digits_of_their_own_where_they_are_far_below_the_targets(bias):
+    """Else small penalties would not rank rows as retraining does."""
+    X, y, _ = problem(6, n=300)
+    K, ones = Gaussian(1e-6)(X), np.ones(len(y))
+    for C in (1e-8, 1e-4):
+        duals = list(duals_of(SquaredHinge(bias=bias), y, C, Folds.from_splits(KFold(5).split(X), len(y)), ones))
+        starts = np.array([dual.within(dual.target / dual.ridge) for dual in duals])
+        near = Preconditioner.of(K, duals[0].least_ridge(), bias)
+        solutions, _ = together.by_gradients(K, near, duals, starts, starts @ K, 1e-10)
+        for solution in solutions:
+            np.testing.assert_allclose(solution.u, K @ solution.beta, atol=1e-9 * np.ptp(solution.u))
+
+
 def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch):
     """What was followed in single precision is computed anew before a precise step, not after it."""
     X, y, _ = problem(5)

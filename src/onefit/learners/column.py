@@ -93,6 +93,8 @@ class Column:
             if not self._full_dual.bounded(full.beta):
                 watch = None  # once solved, larger penalties may have the same solutions
             self._prepare(following if watch is None else None)
+        else:
+            self._prepared = None
         way = self._solve_apart if self._full is None else partial(self._solve_from_full, watch=watch)
         for number, solution, dual in _timed(way, numbers, C, ledger):
             if self._foreseeable(dual) and self._full is not None:
@@ -207,10 +209,11 @@ class Column:
     def _take_prepared(self, C: float) -> Solution | None:
         """The rough solution that was found beside the splits of the last penalty."""
         prepared, self._prepared = self._prepared, None
-        if prepared is None or prepared.C != C or prepared.solution is None:
+        if prepared is None or prepared.C != C or not prepared.tried:
             return None
         self._group.inverse = None
         self._group.slow |= prepared.slow
+        self._group.lost |= prepared.solution is None
         return prepared.solution
 
     def _from_gradients(self, near: Problems, rough: bool) -> Solution | None:

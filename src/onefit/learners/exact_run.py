@@ -68,7 +68,7 @@ class Run:
         self.rounded[k] |= problem.solver is not None and problem.solver.is_rounded(dual, solution.beta)
         radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
         if self.ws.single:
-            radius += np.finfo(np.float32).eps * problem.magnitude * float(np.abs(solution.beta).sum())
+            radius += float(np.finfo(np.float32).eps) * problem.magnitude * float(np.abs(solution.beta).sum())
         self.error[k] = max(self.error[k], radius)
         if self.train is not None:
             self.train[number][k, :, column] = problem.values(solution, fold.train)

@@ -55,6 +55,7 @@ class Prepared:
     C: float
     problem: Problems
     solution: Solution | None = None
+    tried: bool = False
     slow: bool = False  # conjugate gradients will be, for its splits
 
 
@@ -86,8 +87,7 @@ class Group:
         if not problems.many_free():
             return found
         if not self.slow and self.inverse is None:  # an inverse at hand is faster
-            beside = None if beside is None or beside.solution else beside
-            found = self._by_gradients(problems, watch, changes, beside)
+            found = self._by_gradients(problems, watch, changes, None if beside is None or beside.tried else beside)
         left = problems.unsolved(found, watch)
         if len(left) > 2 and not self._wild and problems.sharing(base[0]):
             if self.solver.has_workspace:
@@ -128,7 +128,7 @@ class Group:
         failed = 2 * len(problems.unsolved(found[:count], watch)) > count
         self.slow |= bool(slow[:count].any()) or failed
         if beside is not None:
-            beside.solution, beside.slow = found[-1], bool(slow[-1])
+            beside.solution, beside.tried, beside.slow = found[-1], True, bool(slow[-1])
         return found[:count]
 
     def _gradients(

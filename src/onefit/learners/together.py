@@ -48,6 +48,8 @@ SEVERAL = 3
 """Problems that are more."""
 UNSEEN = 0.4
 """Error of ``K beta``, in tolerances, that is small enough for a solution."""
+BLUR = 1e-9
+"""The same relative to the spread of ``K beta``, which is far below the targets where the penalty is small."""
 SETTLING = 0.05
 """Share of the free coefficients whose bounds may change after a rough solution."""
 
@@ -307,9 +309,10 @@ class Batch:
             rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
             settled &= (residual + self.error <= np.maximum(self.tolerance, rounding)) & self._inside()
         enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
-        if enough.any():
-            self.u[enough] = images_of(self.K, self.beta[enough])
-            settled |= enough
+        blurred = enough | (settled & (self.error > BLUR * np.ptp(self.u, axis=1)))
+        if blurred.any():
+            self.u[blurred] = images_of(self.K, self.beta[blurred])
+        settled |= enough
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()
             self.solutions[self.numbers[k]] = Solution(beta, u, float(b[k]), float(residual[k]), True)

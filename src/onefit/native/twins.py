@@ -309,9 +309,9 @@ def projected_gradients(
         for k in range(len(right))
     ]
     image[:] = x @ K
-    solved, needed = (np.array(part) for part in zip(*outcomes))
+    solved, needed, steps = (np.array(part) for part in zip(*outcomes))
     if (needed[~patient] > limit).any():
-        solved &= needed == 0
+        solved &= steps < look
     return solved, needed
 
 
@@ -337,19 +337,19 @@ def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limi
     first = max(size, aim)
     for step in range(limit + 1):
         if np.abs(r).max() <= goal or size <= rough**2 * first:
-            return True, needed
+            return True, needed, step
         if step == look and not size <= aim:
             shrunk = np.log(size / first) / look
             needed = np.log(aim / first) / shrunk if shrunk < 0 else np.inf
         if step == limit:
-            return False, needed
+            return False, needed, step
         z = precondition(r)
         p, slope = z + r @ z / slope * p, r @ z
         q = project(K @ p + ridge * p)
         x += slope / (p @ q) * p
         r = r - slope / (p @ q) * q
         size = r @ r
-    return False, needed
+    return False, needed, limit
 
 
 def change_sets(
