@@ -8,7 +8,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, KernelSearchCV
+from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.criteria import CV
+from onefit.kernels import Gaussian
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.exact_run import Run
 from onefit.learners.hinge import Hinge
@@ -142,3 +144,12 @@ def test_separable_data_have_small_coefficients_whatever_the_penalty():
     X[:, 0] += y
     found = KernelSearchCV(SVC(kernel="linear"), {"C": [1.0, 1e9, 1e12]}, cv=4, refit=False).fit(X, y).cv_results_
     assert found["exactness"].tolist() == ["exact"] * 3
+
+
+def test_the_error_of_a_tiny_kernel_in_single_precision_is_known():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.sign(X[:, 0] + 0.3 * X[:, 1] * X[:, 2])
+    ws = Workspace(Problem(X, Folds.from_splits(KFold(3).split(X), 60)), Gaussian(0.1) * 1e-40, single=True)
+    held = SquaredHinge().heldout(ws, Targets(y[:, None]), np.array([1e40]))
+    assert not held.exact
+    assert 0 < held.error[0] < np.inf
