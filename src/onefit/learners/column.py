@@ -183,28 +183,34 @@ class Column:
 
     def _solve_full(self, dual: Dual, C: float, rough: bool = False) -> Solution:
         """The problem of all rows, from its solution at the last penalty; a ``rough`` one is to start splits from."""
+        prepared = self._take_prepared(C) if rough else None
+        solution = prepared or self._solve_full_anew(dual, C, rough)
+        self._full, self._full_dual = solution, dual
+        self.run.ws.starts[type(self.run.learner), self.number, C] = solution.beta
+        return solution
+
+    def _solve_full_anew(self, dual: Dual, C: float, rough: bool) -> Solution:
+        """The same by the first way that finds it."""
         assert self.solver is not None
-        starts, key = self.run.ws.starts, (type(self.run.learner), self.number, C)
-        solution = self._take_prepared(C) if rough else None
-        near = self._near(dual)
-        solution = solution or self._from_last(near)
+        problem = self._full_problem(dual)
+        solution = self._from_last(problem)
         if solution is None:
             self._group.inverse = None
-            solution = self._from_gradients(near, rough)
-        if solution is None and key in starts:  # from another epsilon, or other weights
-            solution = self.solver.solve(dual, dual.within(starts[key]))
-        if solution is None:
-            start, last = self._scaled(self._full, C, dual), (near.starts[0], near.images[0])
-            better = last if dual.objective(*last) < dual.objective(*start) else start
-            solution = self.solver.solve(dual, *better, warm=False)
-        self._full, self._full_dual, starts[key] = solution, dual, solution.beta
-        return solution
+            solution = self._from_gradients(problem, rough)
+        if solution is not None:
+            return solution
+        start = self.run.ws.starts.get((type(self.run.learner), self.number, C))
+        if start is not None:  # from another epsilon, or other weights
+            return self.solver.solve(dual, dual.within(start))
+        scaled, last = self._scaled(self._full, C, dual), (problem.starts[0], problem.images[0])
+        better = last if dual.objective(*last) < dual.objective(*scaled) else scaled
+        return self.solver.solve(dual, *better, warm=False)
 
     def _prepare(self, C: float | None) -> None:
         """Have the full-data problem of the next penalty solved beside the splits, unless its bounds follow that."""
         self._prepared = None
         if C is not None and not self._full_dual.moving:
-            self._prepared = Prepared(C, self._near(self.run.learner.dual(self.y, C, self.full_weights)))
+            self._prepared = Prepared(C, self._full_problem(self.run.learner.dual(self.y, C, self.full_weights)))
 
     def _take_prepared(self, C: float) -> Solution | None:
         """The rough solution that was found beside the splits of the last penalty."""
@@ -216,14 +222,14 @@ class Column:
         self._group.lost |= prepared.solution is None
         return prepared.solution
 
-    def _from_gradients(self, near: Problems, rough: bool) -> Solution | None:
+    def _from_gradients(self, problem: Problems, rough: bool) -> Solution | None:
         """The full solution by conjugate gradients, where these are fast enough."""
-        given_up = self._group.lost if rough and not near.duals[0].moving else self._group.slow
-        if given_up or not near.many_free():
+        given_up = self._group.lost if rough and not problem.duals[0].moving else self._group.slow
+        if given_up or not problem.many_free():
             return None
-        return self._group.roughly(near) if rough else self._group.precisely(near)
+        return self._group.roughly(problem) if rough else self._group.precisely(problem)
 
-    def _near(self, dual: Dual) -> Problems:
+    def _full_problem(self, dual: Dual) -> Problems:
         """The full-data problem, from the last solution at the bounds of this one.
 
         Without one, and without bounds that follow the penalty, every row is taken to be inside the margin.
@@ -236,14 +242,14 @@ class Column:
         start = dual.within(inside)
         return Problems([dual], start[None], product(self.solver.K, start)[None])
 
-    def _from_last(self, near: Problems) -> Solution | None:
+    def _from_last(self, problem: Problems) -> Solution | None:
         """The full solution from the inverse at the last penalty, if few coefficients rest at bounds that move."""
-        (dual,), (start,), inverse = near.duals, near.starts, self._group.inverse
+        (dual,), (start,), inverse = problem.duals, problem.starts, self._group.inverse
         if inverse is None or not dual.like(self._full_dual):
             return None
         if ((start != 0) & ~dual.free(start)).sum() > len(inverse.base) // 8:
             return None
-        return self._group.from_inverse(near)[0]
+        return self._group.from_inverse(problem)[0]
 
     def _image(self, start: Array, beta: Array, u: Array) -> Array:
         """``K start`` for coefficients many of which are those of ``beta``, from ``u = K beta``.

@@ -168,9 +168,7 @@ class GradientStep:
     def _refresh(self, batch: Batch) -> None:
         """``u`` in double precision where bounds have settled and its error would be most of what a step leaves."""
         seen = batch.error > np.maximum(UNSEEN * batch.tolerance, SINGLE * batch.residual)
-        again = seen & (batch.changes <= FEW) & ~batch.rough
-        if again.any():
-            batch.u[again], batch.error[again] = images_of(batch.K, batch.beta[again]), 0.0
+        batch.renew(seen & (batch.changes <= FEW) & ~batch.rough)
 
     def _choose_rows(self, wanted: NDArray[np.bool_]) -> None:
         """Leave out what is free nowhere, if that are more than a few."""
@@ -204,8 +202,7 @@ class GradientStep:
         batch.error += near.unit * self.rounding * size * np.sqrt((step * step).sum(axis=1))
         settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & ~batch.rough
         again = settling & (batch.error > UNSEEN * batch.tolerance)
-        if again.any():
-            batch.u[again], batch.error[again] = images_of(batch.K, batch.beta[again]), 0.0
+        batch.renew(again)
         if not again.all():
             step, image, size = step[~again], image[~again], size[~again, None]
             moved = near.unit * self._of_all(step, image) + near.shift * step.sum(axis=1, keepdims=True)
@@ -287,6 +284,11 @@ class Batch:
         """What a step has to add to the sums of the coefficients."""
         return np.asarray(-self.beta.sum(axis=1)) if self.bias else np.zeros(len(self.beta))
 
+    def renew(self, which: NDArray[np.bool_]) -> None:
+        """``u`` of some problems in double precision."""
+        if which.any():
+            self.u[which], self.error[which] = images_of(self.K, self.beta[which]), 0.0
+
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Go on with some of the problems only."""
         if not kept.all():
@@ -309,9 +311,7 @@ class Batch:
             rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
             settled &= (residual + self.error <= np.maximum(self.tolerance, rounding)) & self._inside()
         enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
-        blurred = enough | (settled & (self.error > BLUR * np.ptp(self.u, axis=1)))
-        if blurred.any():
-            self.u[blurred] = images_of(self.K, self.beta[blurred])
+        self.renew(enough | (settled & (self.error > BLUR * np.ptp(self.u, axis=1))))
         settled |= enough
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()
