@@ -10,12 +10,19 @@ from onefit.learners.preconditioner import RANK, USEFUL, Preconditioner
 from onefit.learners.squared_hinge import SquaredHinge
 from onefit.linalg.pivoted import pivoted_cholesky
 from onefit.native.gradients import projected_gradients
+from onefit.native.panels import product
+from onefit.native.twins import dense
 
 from ..oracles.problems import seeds
 
 
 def rows(seed, n=200):
     return np.random.default_rng(seed).normal(size=(n, 5))
+
+
+def matrix(near):
+    """Its matrix, that may be in panels."""
+    return near.K if near.K.ndim == 2 else dense(near.K, near.G.shape[1])
 
 
 def parts(near, ridge, free):
@@ -65,10 +72,14 @@ def test_inner_matrices_follow_the_rows_that_change(seed):
 def test_some_rows_only(seed, ridge):
     X, rng = rows(seed), np.random.default_rng(seed)
     near, some = Preconditioner.of(X @ X.T, ridge), np.sort(rng.choice(200, 120, replace=False))
-    part = near.on(some)
-    np.testing.assert_array_equal(part.K, near.K[np.ix_(some, some)])
+    part, others = near.on(some), np.setdiff1d(np.arange(200), some)
+    np.testing.assert_array_equal(matrix(part), matrix(near)[np.ix_(some, some)])
     np.testing.assert_array_equal(part.G, near.G[:, some])
-    np.testing.assert_array_equal(part.rows, near.rows[:, some])
+    np.testing.assert_array_equal(dense(part.rows, 120), dense(near.rows, 200)[:, some])
+    np.testing.assert_array_equal(dense(part.columns, len(near.G)), dense(near.columns, len(near.G))[some])
+    B, there = rng.normal(size=(3, 120)).astype(near.kind), np.empty((3, 80), dtype=near.kind)
+    product(near.between(some, others), B, there)
+    np.testing.assert_allclose(there, B @ matrix(near)[np.ix_(some, others)], rtol=1e-4, atol=1e-4)
     assert (part.unit, part.rest, part.kind) == (near.unit, near.rest, near.kind)
 
 
@@ -79,7 +90,9 @@ def test_products_are_as_precise_as_they_say(seed, gamma, bias):
     K, B = Gaussian(gamma)(rows(seed)), np.random.default_rng(seed).normal(size=(4, 200))
     near = Preconditioner.of(K, 0.1, bias)
     assert near.kind is np.float32
-    products = near.unit * together.images_of(near.K, B.astype(np.float32)) + near.shift * B.sum(axis=1, keepdims=True)
+    products = np.empty((4, 200), dtype=np.float32)
+    product(near.K, B.astype(np.float32), products)
+    products = near.unit * products + near.shift * B.sum(axis=1, keepdims=True)
     error = np.abs(products - B @ K).max(axis=1)
     bound = near.unit * near.rounding * np.sqrt((B**2).sum(axis=1))
     assert (error <= bound).all()
@@ -116,7 +129,7 @@ def test_with_a_bias_the_entries_of_a_wide_kernel_have_more_digits(seed, magnitu
     with_bias, without = Preconditioner.of(K, magnitude, True), Preconditioner.of(K, magnitude)
     assert without.shift == 0
     assert with_bias.shift == pytest.approx(K.mean(), rel=0.01)
-    errors = [np.abs(near.unit * near.K.astype(float) + near.shift - K).max() for near in (with_bias, without)]
+    errors = [np.abs(near.unit * matrix(near).astype(float) + near.shift - K).max() for near in (with_bias, without)]
     assert errors[0] < errors[1] / 10
     assert with_bias.rounding < without.rounding / 10
 
@@ -127,7 +140,7 @@ def test_the_matrix_is_in_single_precision_whatever_its_magnitude(seed, magnitud
     K = magnitude * Gaussian(0.1)(rows(seed))
     near = Preconditioner.of(K, 0.01 * magnitude)
     assert near.K.dtype == np.float32
-    np.testing.assert_allclose(near.unit * near.K.astype(np.float64), K, rtol=1e-7)
+    np.testing.assert_allclose(near.unit * matrix(near).astype(np.float64), K, rtol=1e-7)
     left = np.diagonal(K) / near.unit - (near.G**2).sum(axis=0)
     assert near.rest == pytest.approx(left.mean(), rel=1e-6)
 

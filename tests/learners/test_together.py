@@ -247,7 +247,7 @@ def test_problems_lie_one_after_the_other_in_memory_whatever_rows_are_left_out(m
     rng, sizes, solve = np.random.default_rng(0), set(), gradients.projected_gradients
 
     def spy(K, *parts):
-        sizes.add(len(K))
+        sizes.add(parts[4].shape[1])
         assert all(part.flags.c_contiguous for part in (K, *parts) if isinstance(part, np.ndarray))
         return solve(K, *parts)
 

@@ -132,13 +132,3 @@ def test_gather_writes_the_upper_triangle(seed, m):
         for a in range(12):
             for b in range(12):
                 assert U[a, b] == pytest.approx(expected[a, b] if a <= b < m else 3.0, abs=1e-12)
-
-
-@seeds
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_a_block_of_some_rows(seed, kind):
-    K, rows = random_gram(seed, 12).astype(kind), np.random.default_rng(seed).permutation(12)[:7]
-    for module in (factor, twins):
-        out = np.empty((7, 7), dtype=kind)
-        module.take_block(K, rows, out)
-        assert out.tolist() == [[K[i, j] for j in rows] for i in rows]

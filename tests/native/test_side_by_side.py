@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from onefit.linalg.pivoted import pivoted_cholesky
-from onefit.native import gradients, narrow, schur, sets, twins
+from onefit.native import gradients, narrow, panels, schur, sets, twins
 
 from ..learners.machines import MACHINES, learner, random_start, target
+from ..oracles.panels import in_panels
 from ..oracles.problems import random_gram, row_weights, seeds
 from ..oracles.support_vector import gram
 
-LOOPS = [narrow.narrow_product, narrow.row_products, gradients.projected_gradients, sets.change_sets, schur.schur_leaps]
+LOOPS = [
+    *(narrow.narrow_product, narrow.row_products, gradients.projected_gradients, sets.change_sets, schur.schur_leaps),
+    *(panels.fill_panels, panels.take_panels, panels.panel_product, panels.add_row),
+]
 biases = pytest.mark.parametrize("bias", [True, False])
 machines = pytest.mark.parametrize("machine", MACHINES)
 
@@ -52,6 +56,43 @@ def test_products_of_some_rows(n, count, kind):
         np.testing.assert_allclose(out, K[rows].astype(np.float64) @ b, atol=1e-11)
 
 
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 601])
+@pytest.mark.parametrize("m", [0, 1, 2, 33, 700])
+@pytest.mark.parametrize("t", [1, 2, 3, 4, 5, 6, 7, 13])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_product_with_panels(n, m, t, kind):
+    rng = np.random.default_rng(n + m + t)
+    K, B = rng.normal(size=(m, n)), rng.normal(size=(t, m))
+    for loop in (panels.panel_product, panels.product, twins.panel_product):
+        out = np.full((t, n), np.nan, dtype=kind)
+        loop(in_panels(K, kind), B.astype(kind), out)
+        np.testing.assert_allclose(out, B @ K, atol=(1e-12 if kind is np.float64 else 1e-5) * np.sqrt(m + 1))
+
+
+@pytest.mark.parametrize("n", [1, 8, 33])
+@pytest.mark.parametrize("m", [1, 16, 37])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("from_kind", [np.float64, np.float32])
+def test_panels_have_the_entries_of_the_matrix(n, m, kind, from_kind):
+    rng = np.random.default_rng(n + m)
+    K = rng.normal(size=(m, n)).astype(from_kind)
+    expected = ((K - 0.25) / 2.0).astype(kind)
+    rows, columns = rng.permutation(m)[: (m + 1) // 2], rng.permutation(n)[: (n + 1) // 2]
+    for module in (panels, twins):
+        made = panels.empty_panels((m, n), kind)
+        module.fill_panels(K, 0.25, 2.0, made)
+        np.testing.assert_allclose(twins.dense(made, n), expected, rtol=1e-6)
+        assert made.shape[2] * made.itemsize == 64
+        assert not twins.dense(made, None)[:, n:].any()
+        some = panels.empty_panels((len(rows), len(columns)), kind)
+        module.take_panels(made, rows, columns, some)
+        np.testing.assert_array_equal(twins.dense(some, len(columns)), twins.dense(made, n)[np.ix_(rows, columns)])
+        for matrix in (made, expected):
+            total = np.ones(n)
+            module.add_row(matrix, m - 1, 3.0, total)
+            np.testing.assert_allclose(total, 1.0 + 3.0 * expected[m - 1], rtol=1e-5)
+
+
 def systems(seed, n=40, t=3, rank=5):
     """K, a preconditioner of it (four arrays), and systems of some problems."""
     rng = np.random.default_rng(seed)
@@ -59,7 +100,7 @@ def systems(seed, n=40, t=3, rank=5):
     free, G = rng.random((t, n)) < 0.7, pivoted_cholesky(K, rank)[0]
     scale = free / (ridge + rng.uniform(0.1, 1.0, size=(t, 1)))
     factors = [np.linalg.cholesky(np.eye(rank) + (G * row) @ G.T).T for row in scale]
-    near = G, np.ascontiguousarray(G.T), scale, np.ascontiguousarray(factors)
+    near = in_panels(G), in_panels(G.T), scale, np.ascontiguousarray(factors).reshape(t, rank, rank)
     return K, near, ridge, rng.normal(size=(t, n)), free, rng.normal(size=t)
 
 
@@ -122,7 +163,8 @@ def test_only_the_patient_solve_what_seems_to_need_many_steps(bias):
 @biases
 def test_conjugate_gradients_in_single_precision(seed, bias):
     K, near, ridge, right, free, missing = systems(seed)
-    single = [part.astype(np.float32) for part in (K, *near[:2])]
+    G = twins.dense(near[0], len(K))
+    single = [in_panels(part, np.float32) for part in (K, G, G.T)]
     x, image, expected = np.empty_like(right), np.empty_like(right), np.empty_like(right)
     parts, rest = (*near[2:], ridge, right, free, missing, bias), (60, 100, np.zeros(3, dtype=bool))
     solved, _ = gradients.projected_gradients(*single, *parts, np.zeros(3), np.full(3, 1e-5), *rest, x, image)

@@ -37,15 +37,13 @@ SPARSE = 8
 """Of as many rows one tells the mean well enough."""
 MOST = 0.75
 """Share of the squares of K from which on a constant is taken out of it."""
-BLOCK = 16
-"""Rows that are converted at a time, so that they fit into the cache."""
 RESOLVED = 1e-4
 """Of E, relative to the diagonal: less is too near to the rounding of single precision."""
 
 
 @dataclass(frozen=True)
 class Preconditioner:
-    """``(K - shift) / unit``, what is near it, and the precision ``kind`` of products: single, with a copy, or double.
+    """``(K - shift) / unit``, what is near it, and the precision ``kind`` of products: single, in panels, or double.
 
     A constant has no effect with a bias, and without it the entries of wide kernels, all of which are nearly one,
     have more digits of what they differ in. Memory: about n² / 2 doubles in single precision.
@@ -73,24 +71,28 @@ class Preconditioner:
         if ridge < least:
             return cls(1.0, K, G, rest * unit, np.float64)
         shift = _constant(K[::SPARSE]) if bias else 0.0
-        single = np.empty(K.shape, dtype=np.float32)
-        for first in range(0, len(K), BLOCK):
-            single[first : first + BLOCK] = (K[first : first + BLOCK] - shift) / unit
+        single = _panels(K, np.float32, shift, unit)
         return cls(unit, single, G / np.sqrt(unit), rest, np.float32, least, shift)
 
     def on(self, rows: NDArray[np.intp]) -> Preconditioner:
         """The same for some rows only. Cost: O(m²) for m rows, m² numbers."""
-        from ..native.factor import take_block
+        return replace(self, K=self.between(rows, rows), G=np.ascontiguousarray(self.G[:, rows]))
 
-        block = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
-        take_block(self.K, rows, block)
-        return replace(self, K=block, G=np.ascontiguousarray(self.G[:, rows]))
+    def between(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[Any]:
+        """What products of coefficients of some rows, at others, are made with: a part of K, in panels if K is."""
+        from ..native.panels import empty_panels, take_panels  # numba is imported by who needs it
+
+        if self.K.ndim == 2:
+            return self.K[np.ix_(others, rows)]
+        part = empty_panels((len(rows), len(others)), self.kind)
+        take_panels(self.K, rows, others, part)
+        return part
 
     def for_ridges(self, ridge: float) -> Preconditioner:
         """The same for ridges from ``ridge`` on, without the rows of G that these make up for."""
         values = (self.G * self.G).sum(axis=1)
         needed = values > USEFUL * (self.rest + ridge / self.unit)
-        rest = self.rest + float(values[~needed].sum()) / len(self.K)
+        rest = self.rest + float(values[~needed].sum()) / self.G.shape[1]
         return self if needed.all() else replace(self, G=np.ascontiguousarray(self.G[needed]), rest=rest)
 
     def resolves(self, ridge: float) -> bool:
@@ -103,18 +105,19 @@ class Preconditioner:
 
         A sum of n products is off by some root of n units of rounding, and conjugate gradients add up several of them.
         """
-        squares = np.einsum("ij,ij->i", self.K, self.K).max(initial=0.0)
-        return float(np.finfo(self.kind).eps * np.sqrt(squares * len(self.K)) / 4)
+        axes = "pij"[-self.K.ndim :]
+        squares = np.einsum(f"{axes},{axes}->i", self.K, self.K).max(initial=0.0)
+        return float(np.finfo(self.kind).eps * np.sqrt(squares * self.G.shape[1]) / 4)
 
     @cached_property
     def rows(self) -> NDArray[np.floating[Any]]:
-        """G in the precision of products."""
-        return self.G.astype(self.kind)
+        """G in panels."""
+        return _panels(self.G, self.kind)
 
     @cached_property
     def columns(self) -> NDArray[np.floating[Any]]:
         """Its transpose."""
-        return np.ascontiguousarray(self.rows.T)
+        return _panels(np.ascontiguousarray(self.G.T), self.kind)
 
     def scales(self, ridge: Array, free: NDArray[np.bool_]) -> Array:
         """``1 / E`` (t, n) for ridges relative to unit, zero where not free."""
@@ -138,6 +141,15 @@ class Preconditioner:
             part = self.G[:, others]
             matrices[k] += (part * difference[others]) @ part.T
         return matrices
+
+
+def _panels(K: NDArray[Any], kind: type[np.floating[Any]], shift: float = 0.0, unit: float = 1.0) -> NDArray[Any]:
+    """``(K - shift) / unit`` in panels."""
+    from ..native.panels import empty_panels, fill_panels
+
+    panels = empty_panels(K.shape, kind)
+    fill_panels(K, shift, unit, panels)
+    return panels
 
 
 def _constant(rows: NDArray[Any]) -> float:

@@ -25,7 +25,7 @@ CHECKS = 6
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
-LIMIT = 60
+LIMIT = 120
 """Steps from which on conjugate gradients are slower than factors."""
 MOVING_LIMIT = 45
 """The same where bounds follow the penalty: more of them change, and each time steps are made anew."""
@@ -125,10 +125,10 @@ class GradientStep:
         self.near, self.made, self.slow = near.for_ridges(ridge), 0, np.zeros(t, dtype=bool)
         self.limit, self.rounding = limit, near.rounding  # the latter is computed once for all C
         self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
-        self.part, self.others = self.near, near.K[:0]  # the same for them, and the rows of K for the others
-        self.t, self.inside = t, np.zeros(len(near.K), dtype=bool)
-        r = len(self.near.G)
-        self.scale, self.inner, self.factors = np.empty((t, len(near.K))), np.empty((t, r, r)), np.empty((t, r, r))
+        self.part, self.others = self.near, near.K[:0]  # the same for them, and what the others see of them
+        r, n = self.near.G.shape
+        self.t, self.inside = t, np.zeros(n, dtype=bool)
+        self.scale, self.inner, self.factors = np.empty((t, n)), np.empty((t, r, r)), np.empty((t, r, r))
 
     def __call__(self, batch: Batch) -> bool:
         """Whether it could be made."""
@@ -180,7 +180,7 @@ class GradientStep:
             self.inside[:], self.rows = True, slice(None)
         else:
             self.rows = rows = np.flatnonzero(self.inside)
-            self.part, self.others = self.near.on(rows), self.near.K[~self.inside]
+            self.part, self.others = self.near.on(rows), self.near.between(rows, np.flatnonzero(~self.inside))
 
     def _prepare(self, batch: Batch) -> None:
         """The preconditioners of the problems whose free coefficients have changed."""
@@ -212,9 +212,12 @@ class GradientStep:
         """The products of steps with the K of ``near`` from those on the rows that are not left out."""
         if isinstance(self.rows, slice):
             return image
-        whole = np.empty_like(step)
-        whole[:, self.rows] = image
-        whole[:, ~self.inside] = images_of(self.others, step.astype(self.near.kind))
+        from ..native.panels import product
+
+        whole, moved = np.empty_like(step), _of_rows(step, self.rows).astype(self.near.kind)
+        there = np.empty((len(step), step.shape[1] - len(self.rows)), dtype=self.near.kind)
+        product(self.others, moved, there)
+        whole[:, self.rows], whole[:, ~self.inside] = image, there
         return whole
 
 

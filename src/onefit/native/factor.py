@@ -94,12 +94,3 @@ def gather(K, F, m, constant, ridge, U):
         for b in range(a, m):
             row[b] = source[F[b]] + constant
         row[a] += ridge[F[a]]
-
-
-@compiled
-def take_block(K, rows, out):
-    """Write ``K[rows, rows]`` into ``out``."""
-    for a in range(len(rows)):
-        row, source = out[a], K[rows[a]]
-        for b in range(len(rows)):
-            row[b] = source[rows[b]]

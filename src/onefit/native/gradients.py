@@ -6,7 +6,7 @@ import numpy as np
 
 from .compiling import compiled
 from .factor import solve_transposed, solve_upper
-from .narrow import narrow_product
+from .panels import add_row, panel_product, product
 
 SPREAD = 16
 """Rows that a sum is spread over at first, of which no product with all of K has to know."""
@@ -24,14 +24,16 @@ def projected_gradients(
     Returns (which are solved within ``limit`` steps, how many each seemed to need for its goal after ``look`` steps, 0
     if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up.
 
-    Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and G
-    (r, n) with its transpose H; ``factors`` (t, r, r) are the upper ones of ``I + G scale Gᵀ``.
+    Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and
+    panels of G (r, n) and of its transpose H; ``factors`` (t, r, r) are the upper ones of ``I + G scale Gᵀ``.
+    K is a matrix, or the panels of one.
     Cost: O(n² + n r) a step for each problem that is not solved yet.
     """
     t, n = right.shape
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
-    r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty((t, n))
-    shown, product, low = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype), np.empty((t, len(G)), G.dtype)
+    r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty(n)
+    shown, moved = np.empty((t, n), G.dtype), np.zeros((t, n), G.dtype)
+    low = np.empty((t, factors.shape[1]), G.dtype)
     _begin(K, ridge, right, free, missing, bias, x, image, r, count)
     for k in range(t):
         size[k] = (r[k] * r[k]).sum()
@@ -51,16 +53,14 @@ def projected_gradients(
                     hopeless |= needed[k] > limit and not patient[k]
         if n_active == 0 or step == limit or hopeless:
             break
-        _precondition(G, H, scale, factors, r, active[:n_active], shown, low, product, z)
+        _precondition(G, H, scale, factors, r, active[:n_active], shown, low, moved)
         for a in range(n_active):
             k = active[a]
-            _project(z[k], free[k], count[k], bias)
-            slope[k] = _turn(p[k], r[k], z[k], slope[k])
-            shown[a] = p[k]
-        narrow_product(K, shown[:n_active], product[:n_active])
+            slope[k] = _turn(scale[k], moved[a], free[k], count[k], bias, z, p[k], r[k], slope[k], shown[a])
+        product(K, shown[:n_active], moved[:n_active])
         for a in range(n_active):
             k = active[a]
-            size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], image[k], r[k], p[k], product[a], slope[k])
+            size[k] = _advance(ridge[k], free[k], count[k], bias, x[k], image[k], r[k], p[k], moved[a], slope[k])
     solved[active[:n_active]] = False
     return solved, needed
 
@@ -86,35 +86,30 @@ def _spread(K, free, count, amount, x, image):
     for i in range(len(free)):
         if free[i]:
             if passed % distance == 0:
-                x[i], row = part, K[i]
-                for j in range(len(x)):
-                    image[j] += part * row[j]
+                x[i] = part
+                add_row(K, i, part, image)
             passed += 1
 
 
 @compiled
-def _precondition(G, H, scale, factors, r, active, shown, low, product, z):
-    """Write the preconditioned residuals of some problems into z."""
+def _precondition(G, H, scale, factors, r, active, shown, low, back):
+    """Write into ``back`` what ``scale`` times the residuals of some problems has too much, before it is scaled."""
     c = len(active)
+    if low.shape[1] == 0:
+        back[:c] = 0.0
+        return
     for a in range(c):
         k = active[a]
-        for i in range(len(z[k])):
-            z[k, i] = scale[k, i] * r[k, i]
-            shown[a, i] = z[k, i]
-    if len(G) == 0:
-        return
-    narrow_product(G, shown[:c], low[:c])
+        for i in range(r.shape[1]):
+            shown[a, i] = scale[k, i] * r[k, i]
+    panel_product(H, shown[:c], low[:c])
     for a in range(c):
         factor = factors[active[a]]
         part = low[a].astype(np.float64)
         solve_transposed(factor, len(part), part)
         solve_upper(factor, len(part), part)
         low[a] = part
-    narrow_product(H, low[:c], product[:c])
-    for a in range(c):
-        k = active[a]
-        for i in range(len(z[k])):
-            z[k, i] -= scale[k, i] * product[a, i]
+    panel_product(G, low[:c], back[:c])
 
 
 @compiled
@@ -122,43 +117,50 @@ def _project(values, free, count, bias):
     """Keep the free rows, with a bias less their mean."""
     total = 0.0
     for i in range(len(values)):
-        if free[i]:
-            total += values[i]
-        else:
-            values[i] = 0.0
+        values[i] *= free[i]
+        total += values[i]
     if bias:
         mean = total / count
         for i in range(len(values)):
-            if free[i]:
-                values[i] -= mean
+            values[i] -= mean * free[i]
 
 
 @compiled
-def _turn(p, r, z, slope):
-    """The next direction, z made conjugate to p; ``slope`` was the product of residual and z. Returns the new one."""
-    new = 0.0
+def _turn(scale, back, free, count, bias, z, p, r, slope, shown):
+    """The next direction: z, the preconditioned residual, made conjugate to p. Returns its product with the residual.
+
+    ``slope`` was that product. With a bias residuals sum to zero, so that it is the same for z less its mean.
+    """
+    total, new = 0.0, 0.0
     for i in range(len(p)):
+        z[i] = scale[i] * (r[i] - back[i])
+        total += z[i]
         new += r[i] * z[i]
+    mean = total / count if bias else 0.0
     share = new / slope if slope > 0 else 0.0
     for i in range(len(p)):
-        p[i] = z[i] + share * p[i]
+        p[i] = z[i] - mean * free[i] + share * p[i]
+        shown[i] = p[i]
     return new
 
 
 @compiled
-def _advance(ridge, free, count, bias, x, image, r, p, product, slope):
-    """One step along p, of which ``product`` is that with K; returns the new square of the residual."""
-    n, q = len(p), np.empty(len(p))
-    for i in range(n):
-        q[i] = product[i] + ridge[i] * p[i]
-    _project(q, free, count, bias)
-    curvature, new = 0.0, 0.0
-    for i in range(n):
-        curvature += p[i] * q[i]
+def _advance(ridge, free, count, bias, x, image, r, p, moved, slope):
+    """One step along p, of which ``moved`` is the product with K; returns the new square of the residual.
+
+    The residual turns by the image of p under ``K + D`` on the free rows, with a bias less its mean. As p sums to zero
+    then, its product with p is the same without.
+    """
+    total, curvature, new = 0.0, 0.0, 0.0
+    for i in range(len(p)):
+        turned = (moved[i] + ridge[i] * p[i]) * free[i]
+        total += turned
+        curvature += p[i] * turned
+    mean = total / count if bias else 0.0
     length = slope / curvature if curvature > 0 else 0.0
-    for i in range(n):
+    for i in range(len(p)):
         x[i] += length * p[i]
-        image[i] += length * product[i]
-        r[i] -= length * q[i]
+        image[i] += length * moved[i]
+        r[i] -= length * (moved[i] + ridge[i] * p[i] - mean) * free[i]
         new += r[i] * r[i]
     return new

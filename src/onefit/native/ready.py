@@ -11,10 +11,11 @@ import numpy as np
 
 from .active_set import active_set
 from .duality import duality_gap
-from .factor import gather, take_block
+from .factor import gather
 from .gradients import projected_gradients
 from .leap import leap
 from .narrow import narrow_product, row_products
+from .panels import empty_panels, fill_panels, product, take_panels
 from .schur import schur_leaps
 from .sets import change_sets
 from .smo import smo
@@ -71,11 +72,15 @@ def _run_side_by_side(K: Any) -> None:
     one, none = np.eye(1), np.zeros(1)
     narrow_product(K, zero, zero.copy())
     row_products(K, np.arange(2), zero[0], zero[0].copy())
-    for matrix, kind in ((np.eye(2, dtype=np.float32), np.float32), (K, np.float64)):
-        low = np.zeros((0, 2), dtype=kind)
-        take_block(matrix, np.arange(2), np.eye(2, dtype=matrix.dtype))
+    single = empty_panels((2, 2), np.float32)
+    fill_panels(K, 0.0, 1.0, single)
+    take_panels(single, np.arange(2), np.arange(2), single.copy())
+    for matrix, kind in ((single, np.float32), (K, np.float64)):
+        low = empty_panels((0, 2), kind), empty_panels((2, 0), kind)
+        fill_panels(np.zeros((0, 2)), 0.0, 1.0, low[0])
+        product(matrix, zero.astype(kind), zero.astype(kind))
         projected_gradients(
-            matrix, low, low.T.copy(), zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
+            matrix, *low, zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
             free[:, 0], zero.copy(), zero.copy(),
         )  # fmt: skip
     change_sets(

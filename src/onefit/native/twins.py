@@ -68,11 +68,6 @@ def duality_gap(ridge, target, epsilon, lower, upper, beta, u, b):
     return total.sum()
 
 
-def take_block(K, rows, out):
-    """Write ``K[rows, rows]`` into ``out``."""
-    out[:] = K[np.ix_(rows, rows)]
-
-
 def slopes(gradient, epsilon, beta):
     """Derivatives of the objective when each coefficient grows and when it falls, the latter with its sign turned."""
     return gradient + np.where(beta >= 0, epsilon, -epsilon), gradient + np.where(beta > 0, epsilon, -epsilon)
@@ -288,6 +283,35 @@ def narrow_product(K, B, out):
     out[:] = B @ K.T.astype(np.float64)
 
 
+def dense(panels, columns):
+    """The matrix (rows, columns) that panels are of."""
+    count, rows, width = panels.shape
+    return panels.transpose(1, 0, 2).reshape(rows, count * width)[:, :columns]
+
+
+def fill_panels(K, shift, unit, panels):
+    """Write ``(K - shift) / unit`` into panels."""
+    width = panels.shape[2]
+    for p, panel in enumerate(panels):
+        part = K[:, p * width : (p + 1) * width]
+        panel[:, : part.shape[1]] = (part - shift) / unit
+
+
+def take_panels(panels, rows, columns, out):
+    """Write some rows and columns into other panels."""
+    fill_panels(dense(panels, None)[np.ix_(rows, columns)], 0.0, 1.0, out)
+
+
+def panel_product(panels, B, out):
+    """Write ``B K`` into ``out``."""
+    out[:] = B @ dense(panels, out.shape[1])
+
+
+def add_row(K, i, amount, out):
+    """Add ``amount`` times a row of panels, or of a matrix, to ``out``."""
+    out += amount * (K if K.ndim == 2 else dense(K, len(out)))[i]
+
+
 def row_products(K, rows, b, out):
     """Write ``K[rows] b`` into ``out``."""
     out[:] = K[rows].astype(np.float64) @ b
@@ -299,11 +323,12 @@ def projected_gradients(
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
     With a bias up to a constant, and with the sums ``missing``; ``image`` is ``K x``. Preconditioned by the inverse of
-    ``1 / scale + GᵀG`` on the free rows. Residuals of a problem's ``goal`` are enough, or a root mean square of its
-    ``rough`` times the first.
+    ``1 / scale + GᵀG`` on the free rows, G in panels. Residuals of a problem's ``goal`` are enough, or a root mean
+    square of its ``rough`` times the first.
     Returns (which reach it within ``limit`` steps, how many each seems to need for its goal after ``look`` steps); if
     one that is not ``patient`` needs more than the limit, no more are tried after the look.
     """
+    K, G = (part if part.ndim == 2 else dense(part, right.shape[1]) for part in (K, G))
     outcomes = [
         _gradients(K, G, scale[k], ridge[k], right[k], free[k], missing[k], bias, goal[k], rough[k], limit, look, x[k])
         for k in range(len(right))
