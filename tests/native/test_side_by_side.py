@@ -15,7 +15,14 @@ from ..oracles.support_vector import gram
 
 LOOPS = [
     *(narrow.narrow_product, narrow.row_products, gradients.projected_gradients, sets.change_sets, schur.schur_leaps),
-    *(panels.fill_panels, panels.take_panels, panels.panel_product, panels.add_row),
+    *(
+        sets.tell_bias,
+        gradients.follow_scales,
+        panels.fill_panels,
+        panels.take_panels,
+        panels.panel_product,
+        panels.add_row,
+    ),
 ]
 biases = pytest.mark.parametrize("bias", [True, False])
 machines = pytest.mark.parametrize("machine", MACHINES)
@@ -102,6 +109,19 @@ def systems(seed, n=40, t=3, rank=5):
     factors = [np.linalg.cholesky(np.eye(rank) + (G * row) @ G.T).T for row in scale]
     near = in_panels(G), in_panels(G.T), scale, np.ascontiguousarray(factors).reshape(t, rank, rank)
     return K, near, ridge, rng.normal(size=(t, n)), free, rng.normal(size=t)
+
+
+@seeds
+@pytest.mark.parametrize("rank", [0, 1, 5])
+def test_inner_matrices_follow_scales(seed, rank):
+    rng = np.random.default_rng(seed)
+    H, old = rng.normal(size=(30, rank)), rng.uniform(size=(3, 30)) * (rng.random((3, 30)) < 0.5)
+    scale = np.where(rng.random((3, 30)) < 0.5, old * (1 + 1e-13), rng.uniform(size=(3, 30)))
+    for loop in (gradients.follow_scales, twins.follow_scales):
+        matrices = np.ones((3, rank, rank))
+        loop(H, old, scale, 1e-12, matrices)
+        for k in range(3):
+            np.testing.assert_allclose(matrices[k], 1.0 + H.T @ np.diag(scale[k] - old[k]) @ H, atol=1e-11)
 
 
 @seeds
@@ -215,6 +235,20 @@ def test_sets_change_as_in_the_twin(seed, machine, bias):
     for mine, twin in zip(*outcomes):
         np.testing.assert_allclose(mine, twin, atol=1e-11)
     assert outcomes[0][-1].sum() > 0
+
+
+@seeds
+@machines
+def test_a_bias_is_told_by_coefficients_away_from_bounds(seed, machine):
+    _, _, epsilon, lower, upper, _, beta, free, _ = batch(machine, True, seed)
+    for loop in (sets.tell_bias, twins.tell_bias):
+        told = loop(epsilon, lower, upper, beta, free)
+        assert told.tolist() == free.any(axis=1).tolist()
+        assert not loop(epsilon, lower, upper, beta, np.zeros_like(free)).any()
+        nearly = np.where(np.isfinite(upper), upper, lower)
+        nearly = np.where(free, nearly * (1 - 1e-12), 0.0)  # at most that far from an end
+        assert not loop(epsilon, lower, upper, nearly, free).any()
+        assert told.all()
 
 
 @seeds

@@ -117,7 +117,11 @@ class Preconditioner:
     @cached_property
     def columns(self) -> NDArray[np.floating[Any]]:
         """Its transpose."""
-        return _panels(np.ascontiguousarray(self.G.T), self.kind)
+        return _panels(self._transposed, self.kind)
+
+    @cached_property
+    def _transposed(self) -> Array:
+        return np.ascontiguousarray(self.G.T)
 
     def scales(self, ridge: Array, free: NDArray[np.bool_]) -> Array:
         """``1 / E`` (t, n) for ridges relative to unit, zero where not free."""
@@ -129,6 +133,8 @@ class Preconditioner:
         Cost: O(r²) for each row that another problem, or an old scale, has otherwise, apart from a factor; O(n r²) if
         none is known.
         """
+        from ..native.gradients import follow_scales
+
         if matrices is None or old is None:
             largest = scale.max(axis=0)
             common = (self.G * largest) @ self.G.T
@@ -136,10 +142,7 @@ class Preconditioner:
             old = shares[:, None] * largest
             matrices = shares[:, None, None] * common
             matrices[:, range(len(common)), range(len(common))] += 1.0
-        for k, difference in enumerate(scale - old):
-            others = np.flatnonzero(np.abs(difference) > EQUAL * old[k])
-            part = self.G[:, others]
-            matrices[k] += (part * difference[others]) @ part.T
+        follow_scales(self._transposed, old, scale, EQUAL, matrices)
         return matrices
 
 

@@ -300,7 +300,7 @@ class Batch:
 
     def _settle(self) -> None:
         """Change the free sets after a step; put away what is solved."""
-        from ..native.sets import change_sets
+        from ..native.sets import change_sets, tell_bias
 
         t = len(self.numbers)
         b, residual, changes = np.empty(t), np.empty(t), np.empty(t, dtype=np.intp)
@@ -312,9 +312,12 @@ class Batch:
         settled = (changes == 0) & ~self.rough
         if settled.any():
             rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
-            settled &= (residual + self.error <= np.maximum(self.tolerance, rounding)) & self._inside()
+            settled &= residual + self.error <= np.maximum(self.tolerance, rounding)
+            settled &= tell_bias(self.epsilon, self.lower, self.upper, self.beta, self.free)
         enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
-        self.renew(enough | (settled & (self.error > BLUR * np.ptp(self.u, axis=1))))
+        blurred = settled & (self.error > 0)
+        blurred[blurred] = self.error[blurred] > BLUR * np.ptp(self.u[blurred], axis=1)
+        self.renew(enough | blurred)
         settled |= enough
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()
@@ -322,12 +325,6 @@ class Batch:
         self.keep(~settled & self.free.any(axis=1))
         if self.watch is not None and len(self.numbers):
             self.keep(self.watch([self.duals[k] for k in self.numbers], self.beta))
-
-    def _inside(self) -> NDArray[np.bool_]:
-        """Which problems have a free coefficient that is clearly away from its bounds, to tell the bias."""
-        near = 1e-9 * np.abs(self.beta).sum(axis=1, keepdims=True)
-        away = self.free & (self.beta > self.lower + near) & (self.beta < self.upper - near)
-        return np.asarray((away & ((np.abs(self.beta) > near) | (self.epsilon == 0))).any(axis=1))
 
 
 def _of_rows(values: NDArray[Any], rows: NDArray[np.intp] | slice) -> NDArray[Any]:

@@ -66,6 +66,25 @@ def projected_gradients(
 
 
 @compiled
+def follow_scales(H, old, scale, equal, matrices):
+    """Add ``Hᵀ (scale - old) H`` to symmetric matrices (t, r, r) for H (n, r) and scales (t, n).
+
+    Rows are left out whose scales differ by no more than ``equal`` times the old one. Cost: O(r²) for each other row.
+    """
+    n, r = H.shape
+    for k in range(len(scale)):
+        matrix = matrices[k]
+        for i in range(n):
+            difference = scale[k, i] - old[k, i]
+            if abs(difference) > equal * old[k, i]:
+                row = H[i]
+                for a in range(r):
+                    number, line = difference * row[a], matrix[a]
+                    for b in range(r):
+                        line[b] += number * row[b]
+
+
+@compiled
 def _begin(K, ridge, right, free, missing, bias, x, image, r, count):
     """Write x that have the right sums, on a few rows, with their images and residuals."""
     for k in range(len(x)):

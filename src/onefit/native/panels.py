@@ -32,10 +32,12 @@ BLOCK = 16
 
 
 def empty_panels(shape: tuple[int, ...], kind: type[np.floating[Any]]) -> NDArray[Any]:
-    """Panels of zeros for a matrix of some shape."""
+    """Panels for a matrix of some shape, to be filled; they have their zeros where its columns run out."""
     rows, columns = shape
     width = LINE // np.dtype(kind).itemsize
-    return np.zeros((-(-columns // width), rows, width), dtype=kind)
+    panels = np.empty((-(-columns // width), rows, width), dtype=kind)
+    panels[columns // width :, :, columns % width :] = 0.0
+    return panels
 
 
 @compiled

@@ -12,12 +12,12 @@ import numpy as np
 from .active_set import active_set
 from .duality import duality_gap
 from .factor import gather
-from .gradients import projected_gradients
+from .gradients import follow_scales, projected_gradients
 from .leap import leap
 from .narrow import narrow_product, row_products
 from .panels import empty_panels, fill_panels, product, take_panels
 from .schur import schur_leaps
-from .sets import change_sets
+from .sets import change_sets, tell_bias
 from .smo import smo
 
 _LOCK = threading.Lock()
@@ -72,6 +72,7 @@ def _run_side_by_side(K: Any) -> None:
     one, none = np.eye(1), np.zeros(1)
     narrow_product(K, zero, zero.copy())
     row_products(K, np.arange(2), zero[0], zero[0].copy())
+    follow_scales(np.zeros((2, 1)), zero, zero, 0.0, np.zeros((1, 1, 1)))
     single = empty_panels((2, 2), np.float32)
     fill_panels(K, 0.0, 1.0, single)
     take_panels(single, np.arange(2), np.arange(2), single.copy())
@@ -83,6 +84,7 @@ def _run_side_by_side(K: Any) -> None:
             matrix, *low, zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
             free[:, 0], zero.copy(), zero.copy(),
         )  # fmt: skip
+    tell_bias(0.0, lower, upper, zero, free)
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),
         np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp),

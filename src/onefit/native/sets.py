@@ -8,6 +8,9 @@ from .active_set import piece_end, update
 from .compiling import compiled
 from .smo import slopes
 
+AWAY = 1e-9
+"""Distance from an end of a piece, relative to the sum of all coefficients, that is clear."""
+
 
 @compiled
 def change_sets(
@@ -100,3 +103,17 @@ def new_side(gradient, epsilon, upper, beta, tolerance, i):
     """The piece on which a coefficient that gains will be."""
     rise = beta[i] < upper[i] and slopes(gradient, epsilon, beta, i)[0] < -tolerance
     return 1.0 if beta[i] > 0 or (beta[i] == 0 and rise) else -1.0
+
+
+@compiled
+def tell_bias(epsilon, lower, upper, beta, free):
+    """Which problems, rows of arrays, have a free coefficient that is clearly away from the ends of its piece."""
+    found = np.zeros(len(beta), dtype=np.bool_)
+    for k in range(len(beta)):
+        near = AWAY * np.abs(beta[k]).sum()
+        for i in range(beta.shape[1]):
+            clear = lower[k, i] + near < beta[k, i] < upper[k, i] - near and (epsilon == 0 or abs(beta[k, i]) > near)
+            if free[k, i] and clear:
+                found[k] = True
+                break
+    return found

@@ -13,6 +13,9 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 ROUNDING = 8 * 2.0**-52
 """Distance from an end of a piece, relative to the sum of all coefficients, that is rounding."""
 
+AWAY = 1e-9
+"""The same that is clear."""
+
 SPREAD = 16
 """Rows that a sum is spread over at first."""
 
@@ -340,6 +343,12 @@ def projected_gradients(
     return solved, needed
 
 
+def follow_scales(H, old, scale, equal, matrices):
+    """Add ``Hᵀ (scale - old) H`` to the matrices."""
+    difference = np.where(np.abs(scale - old) > equal * old, scale - old, 0.0)
+    matrices += np.einsum("tn,na,nb->tab", difference, H, H)
+
+
 def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limit, look, x):
     count, needed = free.sum(), 0.0
 
@@ -391,6 +400,13 @@ def change_sets(
     over, gaining = _changes(gradient, epsilon, lower, upper, tolerance, before, beta, free, side)
     u[:] = beta @ K
     changes[:] = over.sum(axis=1) + gaining.sum(axis=1)
+
+
+def tell_bias(epsilon, lower, upper, beta, free):
+    """Which problems have a free coefficient that is clearly away from the ends of its piece."""
+    near = AWAY * np.abs(beta).sum(axis=1, keepdims=True)
+    away = free & (beta > lower + near) & (beta < upper - near)
+    return (away & ((np.abs(beta) > near) | (epsilon == 0))).any(axis=1)
 
 
 def _changes(gradient, epsilon, lower, upper, tolerance, before, beta, free, side):
