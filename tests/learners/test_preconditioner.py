@@ -11,7 +11,7 @@ from onefit.learners.squared_hinge import SquaredHinge
 from onefit.linalg.pivoted import pivoted_cholesky
 from onefit.native.gradients import projected_gradients
 from onefit.native.panels import product
-from onefit.native.twins import dense
+from onefit.native.side_twins import dense
 
 from ..oracles.problems import seeds
 

@@ -90,7 +90,7 @@ def test_rough_solutions_have_nearly_the_free_coefficients_of_the_exact_ones(nam
     if rough is None:
         assert not dual.ridge.any()  # bounds may change too much where nothing bends the objective
         return
-    np.testing.assert_allclose(K @ rough.beta, rough.u, atol=1e-9)
+    assert np.abs(K @ rough.beta - rough.u).max() <= rough.error < 1e-3
     assert ((rough.beta >= dual.lower) & (rough.beta <= dual.upper)).all()
     assert (dual.free(rough.beta) != dual.free(exact.beta)).mean() < 0.1
 
@@ -113,7 +113,7 @@ def test_a_rough_solution_beside_precise_ones_of_another_penalty(bias, gamma):
         np.testing.assert_allclose(solution.u + solution.b, expected.u + expected.b, atol=1e-8)
         assert solution.violation <= 1e-10
     rough, exact = solutions[-1], DualSolver(K).solve(following, zeros, warm=False)
-    np.testing.assert_allclose(K @ rough.beta, rough.u, atol=1e-9)
+    assert np.abs(K @ rough.beta - rough.u).max() <= rough.error < 1e-3
     assert (following.free(rough.beta) != following.free(exact.beta)).mean() < 0.1
     assert rough.violation > 1e-6  # no digits were asked for
 
@@ -132,10 +132,11 @@ def test_values_have_digits_of_their_own_where_they_are_far_below_the_targets(bi
             np.testing.assert_allclose(solution.u, K @ solution.beta, atol=1e-9 * np.ptp(solution.u))
 
 
-def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch):
+@pytest.mark.parametrize("seed", [5, 6, 7, 8])
+def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch, seed):
     """What was followed in single precision is computed anew before a precise step, not after it."""
-    X, y, _ = problem(5)
-    K, ones, zeros = 30 * Gaussian(0.02)(X), np.ones(len(y)), np.zeros(len(y))
+    X, y, _ = problem(seed)
+    K, ones, zeros = 300 * Gaussian(0.02)(X), np.ones(len(y)), np.zeros(len(y))
     full_dual = SquaredHinge().dual(y, 1.0, ones)
     full = DualSolver(K).solve(full_dual, zeros, warm=False)
     duals = list(duals_of(SquaredHinge(), y, 1.0, Folds.from_splits(KFold(10).split(X), len(y)), ones))

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from onefit.linalg.pivoted import pivoted_cholesky
-from onefit.native import gradients, narrow, panels, schur, sets, twins
+from onefit.native import gradients, narrow, panels, schur, sets
+from onefit.native import side_twins as twins
+from onefit.native import systems as system_loops
 
 from ..learners.machines import MACHINES, learner, random_start, target
 from ..oracles.panels import in_panels
@@ -23,6 +25,7 @@ LOOPS = [
         panels.panel_product,
         panels.add_row,
     ),
+    *(system_loops.take_systems, system_loops.put_steps, system_loops.add_images),
 ]
 biases = pytest.mark.parametrize("bias", [True, False])
 machines = pytest.mark.parametrize("machine", MACHINES)
@@ -235,6 +238,53 @@ def test_sets_change_as_in_the_twin(seed, machine, bias):
     for mine, twin in zip(*outcomes):
         np.testing.assert_allclose(mine, twin, atol=1e-11)
     assert outcomes[0][-1].sum() > 0
+
+
+@seeds
+@machines
+@pytest.mark.parametrize("all_rows", [True, False])
+def test_systems_on_some_rows(seed, machine, all_rows):
+    K, y, epsilon, _, _, ridge, beta, free, side = batch(machine, True, seed)
+    rng, u, scales = np.random.default_rng(seed), beta @ K, np.random.default_rng(seed).uniform(size=beta.shape)
+    rows = np.arange(40) if all_rows else np.flatnonzero(rng.random(40) < 0.6)
+    missing = np.array([0.1, 1e6, 0.0])
+    free[2] = False  # nothing to solve
+    for module in (system_loops, twins):
+        D, scale, right = np.full((3, 3, len(rows)), np.nan)
+        taken = np.zeros((3, len(rows)), dtype=bool)
+        parts = 4.0, y, epsilon, u, beta, side, missing, ridge, free, scales, D, taken, scale, right
+        size = module.take_systems(rows, *parts)
+        np.testing.assert_allclose(D, ridge[:, rows] / 4)
+        np.testing.assert_array_equal(taken, free[:, rows])
+        np.testing.assert_array_equal(scale, scales[:, rows])
+        assert (size[1], size[2]) == (1e6, 1.0)
+        for k in range(3):
+            expected = [-(u[k, i] + ridge[k, i] * beta[k, i] - y[i] + side[k, i] * epsilon) * free[k, i] for i in rows]
+            np.testing.assert_allclose(4 * size[k] * right[k], expected, atol=1e-9)
+        assert np.abs(right[0]).max() == pytest.approx(1.0)
+
+
+@seeds
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_steps_on_some_rows(seed, kind):
+    rng = np.random.default_rng(seed)
+    rows, which = np.array([1, 2, 5]), np.array([0, 2])
+    x, size, image = rng.normal(size=(3, 3)), rng.uniform(size=3), rng.normal(size=(2, 3)).astype(kind)
+    factor, constant, old = rng.normal(size=2), rng.normal(size=2), rng.normal(size=(3, 7))
+    for module in (system_loops, twins):
+        beta, u = old.copy(), old.copy()
+        length, total = module.put_steps(rows, x, size, beta)
+        module.add_images(which, rows, image, factor, constant, u)
+        for k in range(3):
+            assert length[k] == pytest.approx(np.sqrt((x[k] ** 2).sum()))
+            assert total[k] == pytest.approx(x[k].sum())
+            moved = np.zeros(7)
+            moved[rows] = size[k] * x[k]
+            np.testing.assert_allclose(beta[k], old[k] + moved)
+        for k, problem in enumerate(which):
+            moved[rows] = factor[k] * image[k] + constant[k]
+            np.testing.assert_allclose(u[problem], old[problem] + moved, rtol=1e-6)
+        np.testing.assert_array_equal(u[1], old[1])
 
 
 @seeds

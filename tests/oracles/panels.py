@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onefit.native import twins
+from onefit.native import side_twins as twins
 from onefit.native.panels import empty_panels
 
 

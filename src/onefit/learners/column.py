@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -199,6 +199,9 @@ class Column:
             solution = self._from_gradients(problem, rough)
         if solution is not None:
             return solution
+        if self._full is not None and self._full.error > 0:
+            self._full = replace(self._full, u=product(self.solver.K, self._full.beta), error=0.0)
+            problem = self._full_problem(dual)
         start = self.run.ws.starts.get((type(self.run.learner), self.number, C))
         if start is not None:  # from another epsilon, or other weights
             return self.solver.solve(dual, dual.within(start))
@@ -237,7 +240,8 @@ class Column:
         assert self.solver is not None
         if self._full is not None:
             start = _at_bounds(self._full.beta, self._full_dual, dual)
-            return Problems([dual], start[None], self._image(start, self._full.beta, self._full.u)[None])
+            image = self._image(start, self._full.beta, self._full.u)
+            return Problems([dual], start[None], image[None], self._full.error)
         inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
         start = dual.within(inside)
         return Problems([dual], start[None], product(self.solver.K, start)[None])
@@ -287,7 +291,7 @@ class Column:
         if not numbers:
             return
         images = np.array([self._image(start, full.beta, full.u) for start in starts])
-        problems = Problems(duals, starts, images)
+        problems = Problems(duals, starts, images, full.error)
         found = self._group.solve(problems, (was, full.beta), watch, beside=self._prepared)
         left = problems.unsolved(found, watch)
         for k, solution in enumerate(found):
@@ -296,6 +300,7 @@ class Column:
         if not left:
             return
         self._group.inverse = None  # its memory is that of other factors
+        images = problems.sharp(self.solver.K).images
         for k, order in zip(left, self._factors([duals[k] for k in left])):
             if watch is not None and not watch.wants(duals[k]):
                 continue

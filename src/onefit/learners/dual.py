@@ -83,7 +83,10 @@ def smoothing_ridge(C: float, weights: Array, h: float) -> Array:
 
 @dataclass(frozen=True)
 class Solution:
-    """Coefficients, ``u = K beta``, bias, the largest violation of optimality, whether it is tolerable, rounds made."""
+    """Coefficients, ``u = K beta``, bias, the largest violation of optimality, whether it is tolerable, rounds made.
+
+    A rough one, to start from, has a u with an ``error`` beyond rounding.
+    """
 
     beta: Array
     u: Array
@@ -91,3 +94,4 @@ class Solution:
     violation: float
     converged: bool
     rounds: int = 0
+    error: float = 0.0

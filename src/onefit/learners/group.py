@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver
 from .preconditioner import Preconditioner
 from .shared_inverse import SharedInverse
-from .together import Watch, by_gradients, by_inverse
+from .together import Watch, by_gradients, by_inverse, images_of
 
 SHARED_FROM = 250
 """Free coefficients from which on one inverse for all problems is cheaper than a factor for each."""
@@ -19,20 +19,25 @@ SHARED_FROM = 250
 
 @dataclass
 class Problems:
-    """Problems on one matrix: their starts (t, n), and the products of these with K."""
+    """Problems on one matrix: their starts (t, n), the products of these with K, and the error of those products."""
 
     duals: list[Dual]
     starts: Array
     images: Array
+    error: float = 0.0  # beyond rounding
 
     def and_also(self, other: Problems) -> Problems:
         """These, and others after them."""
         starts, images = np.vstack([self.starts, other.starts]), np.vstack([self.images, other.images])
-        return Problems(self.duals + other.duals, starts, images)
+        return Problems(self.duals + other.duals, starts, images, max(self.error, other.error))
 
     def part(self, which: list[int]) -> Problems:
         """Some of them."""
-        return Problems([self.duals[k] for k in which], self.starts[which], self.images[which])
+        return Problems([self.duals[k] for k in which], self.starts[which], self.images[which], self.error)
+
+    def sharp(self, K: Array) -> Problems:
+        """The same with products that have no error."""
+        return self if self.error == 0 else replace(self, images=images_of(K, self.starts), error=0.0)
 
     def many_free(self) -> bool:
         """Whether that many coefficients are free that products with all of K pay."""
@@ -102,7 +107,7 @@ class Group:
     def from_inverse(self, problems: Problems, watch: Watch | None = None) -> list[Solution | None]:
         """Solutions from the inverse that is at hand."""
         assert self.inverse is not None
-        tolerance = self.solver.tolerance_of(problems.duals[0])
+        tolerance, problems = self.solver.tolerance_of(problems.duals[0]), problems.sharp(self.solver.K)
         return by_inverse(self.inverse, problems.duals, problems.starts, problems.images, tolerance, watch)
 
     def roughly(self, problem: Problems) -> Solution | None:
@@ -138,4 +143,4 @@ class Group:
         if self._near is None or not self._near.resolves(ridge):
             self._near = Preconditioner.of(self.solver.K, ridge, problems.duals[0].bias)
         parts = problems.duals, problems.starts, problems.images, self.solver.tolerance_of(problems.duals[0])
-        return by_gradients(self.solver.K, self._near, *parts, watch, rough, changes)
+        return by_gradients(self.solver.K, self._near, *parts, watch, rough, changes, problems.error)

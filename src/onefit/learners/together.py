@@ -9,7 +9,7 @@ steps is left to the solver that factorises.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,15 +80,17 @@ def by_gradients(
     watch: Watch | None = None,
     rough: int = 0,
     changes: float | None = None,
+    error: float = 0.0,
 ) -> tuple[list[Solution | None], NDArray[np.bool_]]:
     """Solutions of problems that differ in their bounds and ridges, from starts (t, n) and their products with K.
 
     None in place of a solution that was not found. The last ``rough`` ones are to start from: they need no digits, and
     a few bounds may be wrong. ``changes`` says how many bounds of the others are expected to change, from starts whose
-    products with K are not precise. Also returns for which of them conjugate gradients are too slow, but for rough
-    solutions.
+    products with K are not precise; ``error`` is that of these products otherwise. Also returns for which of them
+    conjugate gradients are too slow, but for rough solutions.
     """
     batch, precise = Batch(K, duals, starts, images, tolerance, watch, rough), len(duals) - rough
+    batch.error[:] = error
     if changes is not None:
         batch.changes[:precise], batch.error[:precise] = int(changes), np.inf
     limit = MOVING_LIMIT if duals[0].moving else LIMIT
@@ -124,7 +126,7 @@ class GradientStep:
     def __init__(self, near: Preconditioner, ridge: float, t: int, limit: int) -> None:
         self.near, self.made, self.slow = near.for_ridges(ridge), 0, np.zeros(t, dtype=bool)
         self.limit, self.rounding = limit, near.rounding  # the latter is computed once for all C
-        self.rows: NDArray[np.intp] | slice = slice(None)  # those that are not left out
+        self.rows = np.arange(near.G.shape[1])  # those that are not left out
         self.part, self.others = self.near, near.K[:0]  # the same for them, and what the others see of them
         r, n = self.near.G.shape
         self.t, self.inside = t, np.zeros(n, dtype=bool)
@@ -133,23 +135,24 @@ class GradientStep:
     def __call__(self, batch: Batch) -> bool:
         """Whether it could be made."""
         from ..native.gradients import projected_gradients  # numba is imported by who needs it
+        from ..native.systems import take_systems
 
         self._refresh(batch)
         self._choose_rows(np.asarray(batch.free.any(axis=0)))
         self._prepare(batch)
         near, rows, missing, which = self.part, self.rows, batch.missing(), batch.numbers
-        scale, ridge = _of_rows(self.scale[which], rows), _of_rows(batch.ridge, rows) / near.unit
-        right, free = _of_rows(batch.right(), rows) / near.unit, _of_rows(batch.free, rows)
         missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
-        size = np.maximum(np.abs(right).max(axis=1), np.abs(missing))  # which single precision may not have room for
-        size[size == 0] = 1.0
+        scale, ridge, right, x, image = np.empty((5, len(which), len(rows)))
+        free = np.empty((len(which), len(rows)), dtype=bool)
+        size = take_systems(  # whose sizes single precision may not have room for
+            rows, near.unit, batch.target, batch.epsilon, batch.u, batch.beta, batch.side, missing,
+            batch.ridge, batch.free, self.scale[which], ridge, free, scale, right,
+        )  # fmt: skip
         goal = 0.5 * batch.tolerance / near.unit / size
         rough = np.minimum(0.1 * batch.changes / free.sum(axis=1), MOVING)  # no digits while bounds change
         rough = np.minimum(rough, TELLING * batch.tolerance / near.unit / size)
         if near.kind is np.float32:
             rough = np.maximum(rough, SINGLE)
-        right /= size[:, None]
-        x, image = np.empty_like(right), np.empty_like(right)
         solved, needed = projected_gradients(
             near.K, near.rows, near.columns, scale, self.factors[which], ridge, right, free, missing / size, batch.bias,
             goal, rough, self.limit, LOOK, batch.rough, x, image,
@@ -158,10 +161,7 @@ class GradientStep:
         self.slow[which] |= ~solved | (needed > self.limit)
         if not (solved | batch.rough).all():
             return False
-        step = np.zeros_like(batch.beta)
-        step[:, rows] = x
-        batch.beta += size[:, None] * step
-        self._follow(batch, step, image, size)
+        self._follow(batch, x, image, size)
         batch.keep(solved)
         return True
 
@@ -177,9 +177,9 @@ class GradientStep:
         self.inside |= wanted
         self.part, self.others = self.near, self.near.K[:0]  # the old parts make room for new ones
         if self.inside.mean() > (WHOLE if self.t >= SEVERAL else ALONE):
-            self.inside[:], self.rows = True, slice(None)
-        else:
-            self.rows = rows = np.flatnonzero(self.inside)
+            self.inside[:] = True
+        self.rows = rows = np.flatnonzero(self.inside)
+        if len(rows) < len(self.inside):
             self.part, self.others = self.near.on(rows), self.near.between(rows, np.flatnonzero(~self.inside))
 
     def _prepare(self, batch: Batch) -> None:
@@ -196,29 +196,24 @@ class GradientStep:
             self.factors[numbers] = np.linalg.cholesky(inner).transpose(0, 2, 1)
         self.scale[numbers] = scale
 
-    def _follow(self, batch: Batch, step: Array, image: Array, size: Array) -> None:
-        """``u`` after a step: in double precision where bounds seem to have settled and single would be seen."""
-        near = self.near
-        batch.error += near.unit * self.rounding * size * np.sqrt((step * step).sum(axis=1))
+    def _follow(self, batch: Batch, x: Array, image: Array, size: Array) -> None:
+        """Take a step; u in double precision where bounds seem to have settled and single would be seen."""
+        from ..native.panels import product
+        from ..native.systems import add_images, put_steps
+
+        near, unit = self.near, self.near.unit * size
+        length, total = put_steps(self.rows, x, size, batch.beta)
+        batch.error += self.rounding * unit * length
         settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & ~batch.rough
         again = settling & (batch.error > UNSEEN * batch.tolerance)
         batch.renew(again)
-        if not again.all():
-            step, image, size = step[~again], image[~again], size[~again, None]
-            moved = near.unit * self._of_all(step, image) + near.shift * step.sum(axis=1, keepdims=True)
-            batch.u[~again] += size * moved
-
-    def _of_all(self, step: Array, image: Array) -> Array:
-        """The products of steps with the K of ``near`` from those on the rows that are not left out."""
-        if isinstance(self.rows, slice):
-            return image
-        from ..native.panels import product
-
-        whole, moved = np.empty_like(step), _of_rows(step, self.rows).astype(self.near.kind)
-        there = np.empty((len(step), step.shape[1] - len(self.rows)), dtype=self.near.kind)
-        product(self.others, moved, there)
-        whole[:, self.rows], whole[:, ~self.inside] = image, there
-        return whole
+        which, others = np.flatnonzero(~again), np.flatnonzero(~self.inside)
+        parts = unit[which], near.shift * (size * total)[which], batch.u
+        add_images(which, self.rows, image[which], *parts)
+        if len(which) and len(others):
+            there = np.empty((len(which), len(others)), dtype=near.kind)
+            product(self.others, x[which].astype(near.kind), there)
+            add_images(which, others, there, *parts)
 
 
 KEPT = (
@@ -279,10 +274,6 @@ class Batch:
         """Of the quadratic part."""
         return np.asarray(self.u + self.ridge * self.beta - self.target)
 
-    def right(self) -> Array:
-        """The right sides of the systems of the free coefficients."""
-        return np.asarray(-(self.gradient() + self.side * self.epsilon) * self.free)
-
     def missing(self) -> Array:
         """What a step has to add to the sums of the coefficients."""
         return np.asarray(-self.beta.sum(axis=1)) if self.bias else np.zeros(len(self.beta))
@@ -317,19 +308,16 @@ class Batch:
         enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
         blurred = settled & (self.error > 0)
         blurred[blurred] = self.error[blurred] > BLUR * np.ptp(self.u[blurred], axis=1)
-        self.renew(enough | blurred)
+        self.renew(blurred)
         settled |= enough
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()
-            self.solutions[self.numbers[k]] = Solution(beta, u, float(b[k]), float(residual[k]), True)
+            error = float(self.error[k]) if enough[k] else 0.0
+            found = Solution(beta, u, float(b[k]), float(residual[k]), converged=True, error=error)
+            self.solutions[self.numbers[k]] = found
         self.keep(~settled & self.free.any(axis=1))
         if self.watch is not None and len(self.numbers):
             self.keep(self.watch([self.duals[k] for k in self.numbers], self.beta))
-
-
-def _of_rows(values: NDArray[Any], rows: NDArray[np.intp] | slice) -> NDArray[Any]:
-    """Some columns of values (t, n), one problem after the other in memory, as ``values[:, rows]`` would not be."""
-    return values if isinstance(rows, slice) else np.take(values, rows, axis=1)
 
 
 def images_of_few(K: Array, B: Array) -> Array:

@@ -19,6 +19,7 @@ from .panels import empty_panels, fill_panels, product, take_panels
 from .schur import schur_leaps
 from .sets import change_sets, tell_bias
 from .smo import smo
+from .systems import add_images, put_steps, take_systems
 
 _LOCK = threading.Lock()
 _READY: set[tuple[str, bool]] = set()
@@ -84,6 +85,12 @@ def _run_side_by_side(K: Any) -> None:
             matrix, *low, zero, np.zeros((1, 0, 0)), zero, ends, free, none, True, none, none, 3, 2,
             free[:, 0], zero.copy(), zero.copy(),
         )  # fmt: skip
+    rows = np.arange(2)
+    parts = zero, zero, side, none, zero, free, zero, zero.copy(), free.copy(), zero.copy(), zero.copy()
+    take_systems(rows, 1.0, ends[0], 0.0, *parts)
+    put_steps(rows, zero, none, zero.copy())
+    for kind in (np.float32, np.float64):
+        add_images(np.arange(1), rows, zero.astype(kind), none, none, zero.copy())
     tell_bias(0.0, lower, upper, zero, free)
     change_sets(
         K, zero, ends[0], 0.0, lower, upper, True, 1e-9, zero, zero.copy(), zero.copy(), free.copy(), side.copy(),

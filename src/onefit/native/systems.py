@@ -1,0 +1,56 @@
+"""What goes into conjugate gradients and comes out of them, on some rows of several dual problems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+
+
+@compiled
+def take_systems(
+    rows, unit, target, epsilon, u, beta, side, missing, all_ridges, all_free, all_scales, ridge, free, scale, right
+):
+    """Write ridges, free sets, scales and right sides of problems (t, n) on some rows into arrays (t, m).
+
+    Ridges and right sides, ``-(u + D beta - target + side epsilon)`` where free, are divided by ``unit``, the latter
+    also by what is returned for each problem: the largest of them, or what is ``missing`` if that is more.
+    """
+    t, m = right.shape
+    size = np.empty(t)
+    for k in range(t):
+        largest = abs(missing[k])
+        for a in range(m):
+            i = rows[a]
+            ridge[k, a], scale[k, a], free[k, a] = all_ridges[k, i] / unit, all_scales[k, i], all_free[k, i]
+            value = 0.0
+            if free[k, a]:
+                value = -(u[k, i] + all_ridges[k, i] * beta[k, i] - target[i] + side[k, i] * epsilon) / unit
+            right[k, a] = value
+            largest = max(largest, abs(value))
+        size[k] = largest if largest > 0 else 1.0
+        for a in range(m):
+            right[k, a] /= size[k]
+    return size
+
+
+@compiled
+def put_steps(rows, x, size, beta):
+    """Add ``size`` times steps x (t, m) on some rows to beta (t, n); returns the lengths of x and their sums."""
+    t, m = x.shape
+    length, total = np.zeros(t), np.zeros(t)
+    for k in range(t):
+        for a in range(m):
+            beta[k, rows[a]] += size[k] * x[k, a]
+            length[k] += x[k, a] * x[k, a]
+            total[k] += x[k, a]
+    return np.sqrt(length), total
+
+
+@compiled
+def add_images(which, rows, image, factor, constant, u):
+    """Add ``factor`` times ``image`` (t, m), and a ``constant``, to some rows of ``u`` for ``which`` problems."""
+    for k in range(len(which)):
+        line = u[which[k]]
+        for a in range(len(rows)):
+            line[rows[a]] += factor[k] * image[k, a] + constant[k]
