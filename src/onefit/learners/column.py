@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Rows = NDArray[np.intp]
 CHUNK = 16
 """Folds that are solved side by side."""
+SCARCE = 16
+"""Rows for each coefficient that is not zero from which on it pays to look for their entries of K."""
 
 Solved = Iterator[tuple[int, Solution, Dual]]
 Way = Callable[[list[int], float], Solved]
@@ -118,15 +120,20 @@ class Column:
 
     def combination(self, beta: Array, b: float, rows: Rows) -> Array:
         """``K beta + b`` at some rows of the full data."""
+        from ..native.narrow import row_products  # numba is imported by who needs it
+
         ws, support = self.run.ws, np.flatnonzero(beta)
+        K, coefficients = ws.stored_gram(), np.zeros(ws.n)
+        coefficients[self.members] = beta
         if self.identity is not None:
-            coefficients = np.zeros(ws.n)
-            coefficients[self.members] = beta
             rest = self.identity[1] * float(np.abs(beta).sum())
             if rest < np.finfo(np.float64).eps * abs(b) and not coefficients[rows].any():
                 return np.full(len(rows), b)
-        K = ws.stored_gram()[np.ix_(rows, self.members[support])].astype(np.float64, copy=False)
-        return np.asarray(K @ beta[support] + b)
+        if SCARCE * len(support) < ws.n:
+            return np.asarray(K[np.ix_(rows, self.members[support])].astype(np.float64, copy=False) @ beta[support] + b)
+        values = np.empty(len(rows))
+        row_products(K, rows, coefficients, values)
+        return values + b
 
     @cached_property
     def trainable(self) -> list[int]:
