@@ -42,6 +42,16 @@ def test_gram_matrices_and_blocks(seed, kernel, keep_bases):
 
 
 @kernels
+@pytest.mark.parametrize("n", [21, 63, 64, 65, 130])
+def test_gram_matrices_are_their_mirror_images(kernel, n):
+    """Half of the entries are computed, in strips."""
+    X = points(n, n)
+    K = problem(X).gram(kernel)
+    np.testing.assert_allclose(K, kernel(X), rtol=1e-12)
+    np.testing.assert_array_equal(K, K.T)
+
+
+@kernels
 def test_each_base_is_computed_once_however_often_it_is_read(kernel):
     p = problem(points(0, N))
     for _ in range(3):

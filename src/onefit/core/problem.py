@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,12 @@ class Problem:
         bases = {base: self.base(base) for base in kernel.bases}
         block = None if rows is None else np.ix_(rows, rows if columns is None else columns)
         with self.ledger.record("gram" if columns is None else "block"), np.errstate(over="ignore", invalid="ignore"):
-            K = kernel.evaluate(lambda base: bases[base].copy() if block is None else bases[base][block])
-            if not np.isfinite(K.sum()):
+            if block is None and kernel.positive:
+                K, total = _mirrored(kernel, bases, self.n)
+            else:
+                K = kernel.evaluate(lambda base: bases[base].copy() if block is None else bases[base][block])
+                total = float(K.sum())
+            if not np.isfinite(total):
                 raise ValueError(f"{kernel} has values that are not finite on these data.")
             return K
 
@@ -88,6 +93,25 @@ class Problem:
             if base not in self._smallest:
                 self._smallest[base] = _smallest_off_diagonal(self.base(base))
             return self._smallest[base]
+
+
+_STRIP = 64
+"""Rows of a Gram matrix that are computed at a time, and mirrored while they are in the cache."""
+
+
+def _mirrored(kernel: Kernel, bases: dict[Base, Array], n: int) -> tuple[Array, float]:
+    """(a Gram matrix from half of its entries, the sum of these) of a kernel that is symmetric."""
+    K, total = np.empty((n, n)), 0.0
+    for start in range(0, n, _STRIP):
+        strip = np.s_[start : start + _STRIP, start:]
+        part = kernel.evaluate(partial(_copy_of, bases, strip))
+        K[strip], K[strip[::-1]] = part, part.T
+        total += float(part.sum())
+    return K, total
+
+
+def _copy_of(bases: dict[Base, Array], strip: tuple[slice, slice], base: Base) -> Array:
+    return bases[base][strip].copy()
 
 
 def _smallest_off_diagonal(values: Array) -> float:

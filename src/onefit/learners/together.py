@@ -25,8 +25,10 @@ CHECKS = 6
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
-LIMIT = 120
-"""Steps from which on conjugate gradients are slower than factors."""
+LIMIT = 0.1
+"""Steps, for each row, from which on conjugate gradients are slower than factors: O(n²) a step against O(n³)."""
+LEAST = 60
+"""They are faster up to so many, however few rows there are."""
 MOVING_LIMIT = 45
 """The same where bounds follow the penalty: more of them change, and each time steps are made anew."""
 LOOK = 8
@@ -93,7 +95,7 @@ def by_gradients(
     batch.error[:] = error
     if changes is not None:
         batch.changes[:precise], batch.error[:precise] = int(changes), np.inf
-    limit = MOVING_LIMIT if duals[0].moving else LIMIT
+    limit = MOVING_LIMIT if duals[0].moving else max(LEAST, int(LIMIT * len(K)))
     step = GradientStep(near, min(dual.least_ridge() for dual in duals), len(duals), limit)
     batch.run(step, LEAPS)
     return batch.solutions, step.slow
