@@ -95,7 +95,7 @@ def add_row(K, i, amount, out):
 
 @compiled
 def panel_product(panels, B, out):
-    """Write ``B K`` into ``out`` (t, n) for vectors B (t, m), m rows, all of one precision. Cost: 2 t n m.
+    """Write ``B K`` into ``out`` (t, n) for contiguous vectors B (t, m), all of one precision. Cost: 2 t n m.
 
     Groups of up to six vectors meet a panel, and each group has its part of the next one fetched.
     """
