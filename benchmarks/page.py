@@ -28,14 +28,14 @@ EXPERIMENTS = {
     "svr": (
         "SVR, 1,000 rows",
         "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
-        "`python benchmarks/support_vector.py --machine svr`; one of eleven runs, whose ratios were 12.8 to 17.0 with "
-        "a median of 14.8",
+        "`python benchmarks/support_vector.py --machine svr`; one of five runs, whose ratios were 13.4 to 18.1 with "
+        "a median of 16.2",
     ),
     "l2svc": (
         "L2SVC, 1,000 rows",
         "The grid and the folds of SVC; GridSearchCV trains onefit's L2SVC, which scikit-learn does not have with "
-        "kernels. On average 824 coefficients are free, of SVC 238, and this search takes about a sixth longer "
-        "than that of SVC (medians of seven pairs of runs 1.16, with 2,000 rows of four 1.18): "
+        "kernels. On average 824 coefficients are free, of SVC 238, and this search takes about as long as "
+        "that of SVC (1.02 times in the median of fourteen pairs of runs, 1.01 of eight with 2,000 rows): "
         "`python benchmarks/support_vector.py --machine l2svc --peers grid onefit`",
     ),
     "ridge": (

@@ -44,7 +44,7 @@ def _announce() -> None:
         return
     if not any(Path(active_set.stats.cache_path).glob("active_set.active_set-*.nbc")):
         logging.getLogger("onefit").warning(
-            "compiling the support vector solver: this takes about half a minute, once per installation"
+            "compiling the support vector solver: this takes about a minute, once per installation"
         )
 
 
