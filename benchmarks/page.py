@@ -35,7 +35,7 @@ EXPERIMENTS = {
         "L2SVC, 1,000 rows",
         "The grid and the folds of SVC; GridSearchCV trains onefit's L2SVC, which scikit-learn does not have with "
         "kernels. On average 824 coefficients are free, of SVC 238, and this search takes about as long as "
-        "that of SVC (1.02 times in the median of fourteen pairs of runs, 1.01 of eight with 2,000 rows): "
+        "that of SVC (1.02 times in the median of 26 pairs of runs, and of eleven with 2,000 rows): "
         "`python benchmarks/support_vector.py --machine l2svc --peers grid onefit`",
     ),
     "ridge": (
