@@ -231,6 +231,7 @@ def test_a_kernel_so_narrow_that_no_two_rows_know_of_each_other(seed, machine):
     assert space.identity() is not None
     penalties = (0.02, 0.5, 10.0)
     held = learner(machine).heldout(space, Targets(y[:, None]), np.array(penalties))
+    assert space.problem.ledger["gram"] == 0
     tested, _ = retrained(np.eye(30), y, splits, machine, penalties)
     for mine, expected in zip(held.test, tested):
         np.testing.assert_allclose(mine, expected, atol=1e-6, rtol=0)

@@ -120,17 +120,18 @@ class Column:
 
     def combination(self, beta: Array, b: float, rows: Rows) -> Array:
         """``K beta + b`` at some rows of the full data."""
-        from ..native.narrow import row_products  # numba is imported by who needs it
-
         ws, support = self.run.ws, np.flatnonzero(beta)
-        K, coefficients = ws.stored_gram(), np.zeros(ws.n)
+        coefficients = np.zeros(ws.n)
         coefficients[self.members] = beta
         if self.identity is not None:
             rest = self.identity[1] * float(np.abs(beta).sum())
             if rest < np.finfo(np.float64).eps * abs(b) and not coefficients[rows].any():
                 return np.full(len(rows), b)
+        K = ws.stored_gram()
         if SCARCE * len(support) < ws.n:
             return np.asarray(K[np.ix_(rows, self.members[support])].astype(np.float64, copy=False) @ beta[support] + b)
+        from ..native.narrow import row_products  # numba is imported by who needs it
+
         values = np.empty(len(rows))
         row_products(K, rows, coefficients, values)
         return values + b

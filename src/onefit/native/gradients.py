@@ -32,7 +32,7 @@ def projected_gradients(
     t, n = right.shape
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
     r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty(n)
-    shown, moved = np.empty((t, n), G.dtype), np.zeros((t, n), G.dtype)
+    shown, moved = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype)
     low = np.empty((t, factors.shape[1]), G.dtype)
     _begin(K, ridge, right, free, missing, bias, x, image, r, count)
     for k in range(t):
