@@ -168,5 +168,5 @@ def test_the_least_ridge_is_that_of_the_rows_that_are_used(seed):
     rng = np.random.default_rng(seed)
     y, weights = np.sign(rng.normal(size=30)), rng.choice([0.0, 0.5, 2.0], 30)
     dual = learner("squared hinge").dual(y, 1e-3, weights)
-    assert dual.least_ridge() == pytest.approx(1 / (2 * 1e-3 * 2.0))
-    assert learner("squared hinge").dual(y, 1e-3, np.zeros(30)).least_ridge() == np.inf
+    assert dual.least_ridge == pytest.approx(1 / (2 * 1e-3 * 2.0))
+    assert learner("squared hinge").dual(y, 1e-3, np.zeros(30)).least_ridge == np.inf

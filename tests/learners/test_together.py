@@ -8,6 +8,7 @@ from onefit import L2SVC, KernelSearchCV
 from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.kernels import Gaussian
 from onefit.learners import column, group, together
+from onefit.learners.chosen_rows import ChosenRows
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
 from onefit.learners.hinge import Hinge
@@ -59,7 +60,7 @@ def test_both_ways_equal_solving_each_fold_from_nothing(name, gamma, weighted):
         duals = list(duals_of(learner, y, C, folds, weights))
         starts = np.array([column._at_bounds(full.beta, full_dual, dual) for dual in duals])
         expected = [DualSolver(K).solve(dual, zeros, zeros, warm=False) for dual in duals]
-        ways = {"gradients": together.by_gradients(K, near, duals, starts, starts @ K, 1e-10)[0]}
+        ways = {"gradients": together.by_gradients(K, ChosenRows(near), duals, starts, starts @ K, 1e-10)[0]}
         if full_dual.free(full.beta).any():
             inverse = solver.inverse(full_dual, full.beta)
             ways["inverse"] = together.by_inverse(inverse, duals, starts, starts @ K, 1e-10)
@@ -86,7 +87,7 @@ def test_rough_solutions_have_nearly_the_free_coefficients_of_the_exact_ones(nam
     exact = DualSolver(K).solve(dual, zeros, warm=False)
     start = column._at_bounds(DualSolver(K).solve(last, zeros, warm=False).beta, last, dual)
     near = Preconditioner.of(K, 0.01)
-    (rough,), _ = together.by_gradients(K, near, [dual], start[None], (K @ start)[None], 1e-10, rough=1)
+    (rough,), _ = together.by_gradients(K, ChosenRows(near), [dual], start[None], (K @ start)[None], 1e-10, rough=1)
     if rough is None:
         assert not dual.ridge.any()  # bounds may change too much where nothing bends the objective
         return
@@ -105,8 +106,8 @@ def test_a_rough_solution_beside_precise_ones_of_another_penalty(bias, gamma):
     full = DualSolver(K).solve(dual, zeros, warm=False)
     duals = list(duals_of(learner, y, 1.0, Folds.from_splits(KFold(5).split(X), len(y)), ones))
     starts = np.array([other.within(full.beta) for other in [*duals, following]])
-    near = Preconditioner.of(K, 0.01, bias)
-    solutions, slow = together.by_gradients(K, near, [*duals, following], starts, starts @ K, 1e-10, rough=1)
+    chosen = ChosenRows(Preconditioner.of(K, 0.01, bias))
+    solutions, slow = together.by_gradients(K, chosen, [*duals, following], starts, starts @ K, 1e-10, rough=1)
     assert not slow.any()
     for other, solution in zip(duals, solutions):
         expected = DualSolver(K).solve(other, zeros, warm=False)
@@ -126,8 +127,8 @@ def test_values_have_digits_of_their_own_where_they_are_far_below_the_targets(bi
     for C in (1e-8, 1e-4):
         duals = list(duals_of(SquaredHinge(bias=bias), y, C, Folds.from_splits(KFold(5).split(X), len(y)), ones))
         starts = np.array([dual.within(dual.target / dual.ridge) for dual in duals])
-        near = Preconditioner.of(K, duals[0].least_ridge(), bias)
-        solutions, _ = together.by_gradients(K, near, duals, starts, starts @ K, 1e-10)
+        near = Preconditioner.of(K, duals[0].least_ridge, bias)
+        solutions, _ = together.by_gradients(K, ChosenRows(near), duals, starts, starts @ K, 1e-10)
         for solution in solutions:
             np.testing.assert_allclose(solution.u, K @ solution.beta, atol=1e-9 * np.ptp(solution.u))
 
@@ -148,7 +149,7 @@ def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch, seed
 
     def count():
         made.clear()
-        solutions, _ = together.by_gradients(K, near, duals, starts, starts @ K, 1e-10)
+        solutions, _ = together.by_gradients(K, ChosenRows(near), duals, starts, starts @ K, 1e-10)
         assert None not in solutions
         return sum(made)
 

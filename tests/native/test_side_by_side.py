@@ -16,7 +16,14 @@ from ..oracles.problems import random_gram, row_weights, seeds
 from ..oracles.support_vector import gram
 
 LOOPS = [
-    *(narrow.narrow_product, narrow.row_products, gradients.projected_gradients, sets.change_sets, schur.schur_leaps),
+    *(
+        narrow.narrow_product,
+        narrow.row_products,
+        gradients.projected_gradients,
+        gradients.invert_each,
+        sets.change_sets,
+        schur.schur_leaps,
+    ),
     *(
         sets.tell_bias,
         gradients.follow_scales,
@@ -25,7 +32,7 @@ LOOPS = [
         panels.panel_product,
         panels.add_row,
     ),
-    *(system_loops.take_systems, system_loops.put_steps, system_loops.add_images),
+    *(system_loops.take_systems, system_loops.put_steps, system_loops.add_images, system_loops.update_each),
 ]
 biases = pytest.mark.parametrize("bias", [True, False])
 machines = pytest.mark.parametrize("machine", MACHINES)
@@ -109,8 +116,8 @@ def systems(seed, n=40, t=3, rank=5):
     K, ridge = random_gram(seed, n) / n, rng.uniform(0.5, 1.0, size=(t, n))
     free, G = rng.random((t, n)) < 0.7, pivoted_cholesky(K, rank)[0]
     scale = free / (ridge + rng.uniform(0.1, 1.0, size=(t, 1)))
-    factors = [np.linalg.cholesky(np.eye(rank) + (G * row) @ G.T).T for row in scale]
-    near = in_panels(G), in_panels(G.T), scale, np.ascontiguousarray(factors).reshape(t, rank, rank)
+    inverses = np.linalg.inv([np.eye(rank) + (G * row) @ G.T for row in scale])
+    near = in_panels(G), in_panels(G.T), scale, inverses
     return K, near, ridge, rng.normal(size=(t, n)), free, rng.normal(size=t)
 
 
@@ -125,6 +132,32 @@ def test_inner_matrices_follow_scales(seed, rank):
         loop(H, old, scale, 1e-12, matrices)
         for k in range(3):
             np.testing.assert_allclose(matrices[k], 1.0 + H.T @ np.diag(scale[k] - old[k]) @ H, atol=1e-11)
+
+
+@seeds
+@pytest.mark.parametrize("r", [0, 1, 2, 32])
+@pytest.mark.parametrize("spread", [0.0, 5.0])
+def test_small_matrices_are_inverted_however_they_are_scaled(seed, r, spread):
+    """To digits of every entry, as those of preconditioners need: large eigenvalues stand beside small ones."""
+    rng = np.random.default_rng(seed)
+    Q, size = rng.normal(size=(4, 3 * r + 1, r)), 10.0 ** rng.uniform(-spread, spread, size=r)
+    plain = np.eye(r) + Q.transpose(0, 2, 1) @ Q
+    for loop in (gradients.invert_each, twins.invert_each):
+        matrices = plain * np.outer(size, size)
+        loop(matrices)
+        np.testing.assert_allclose(matrices * np.outer(size, size), np.linalg.inv(plain), rtol=1e-8, atol=1e-11)
+
+
+@seeds
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_products_follow_the_coefficients_that_differ(seed, kind):
+    rng = np.random.default_rng(seed)
+    K, before, which = random_gram(seed, 30).astype(kind), rng.normal(size=(4, 30)), np.array([True, False, True, True])
+    beta = np.where(rng.random((4, 30)) < np.array([[0.3], [0.5], [0.0], [1.0]]), rng.normal(size=(4, 30)), before)
+    for loop in (system_loops.update_each, twins.update_each):
+        u = before @ K.astype(float)
+        loop(K, u, beta, before, which)
+        np.testing.assert_allclose(u, np.where(which[:, None], beta, before) @ K.astype(float), atol=1e-5)
 
 
 @seeds

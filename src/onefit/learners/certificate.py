@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bias import best_bias, kinks
-from .dual import Array, Dual
-from .together import ROUNDING
+from .dual import ROUNDING, Array, Dual
 
 Distances = Callable[[NDArray[np.intp]], Array]
 """From positions among some rows to their distances to all rows of the problem, (positions, n)."""

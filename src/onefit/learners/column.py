@@ -248,8 +248,8 @@ class Column:
         assert self.solver is not None
         if self._full is not None:
             start = _at_bounds(self._full.beta, self._full_dual, dual)
-            image = self._image(start, self._full.beta, self._full.u)
-            return Problems([dual], start[None], image[None], self._full.error)
+            image = self._images(start[None], self._full.beta[None], self._full.u[None])
+            return Problems([dual], start[None], image, self._full.error)
         inside = np.zeros_like(dual.target) if dual.moving else dual.target / (self.magnitude + dual.ridge)
         start = dual.within(inside)
         return Problems([dual], start[None], product(self.solver.K, start)[None])
@@ -263,20 +263,22 @@ class Column:
             return None
         return self._group.from_inverse(problem)[0]
 
-    def _image(self, start: Array, beta: Array, u: Array) -> Array:
-        """``K start`` for coefficients many of which are those of ``beta``, from ``u = K beta``.
+    def _images(self, starts: Array, betas: Array, u: Array) -> Array:
+        """``K`` times coefficients (t, n) many of which are those of ``betas``, from the products ``u`` of these.
 
-        Where those of beta are far larger its rounding would be seen, and the product is a new one. Cost: O(n) for each
+        Where those of betas are far larger their rounding would be seen, and products are new ones. Cost: O(n) for each
         coefficient that is another.
         """
-        from ..native.active_set import update  # numba is imported by who needs it
+        from ..native.systems import update_each  # numba is imported by who needs it
 
         assert self.solver is not None
-        if self.solver.rounding_of(start) < self.solver.rounding_of(beta) / 2:
-            return product(self.solver.K, start)
-        image, changed = u.copy(), np.flatnonzero(start != beta)
-        update(self.solver.K, image, start, beta, changed, len(changed))
-        return image
+        images, betas = np.empty_like(starts), np.ascontiguousarray(np.broadcast_to(betas, starts.shape))
+        images[:] = u
+        anew = self.solver.rounding_of_each(starts) < self.solver.rounding_of_each(betas) / 2
+        update_each(self.solver.K, images, starts, betas, ~anew)
+        for k in np.flatnonzero(anew):
+            images[k] = product(self.solver.K, starts[k])
+        return images
 
     def _scaled(self, last: Solution | None, C: float, dual: Dual) -> tuple[Array, Array]:
         """The last solution in proportion to the penalty: what rested at a bound rests there again."""
@@ -298,7 +300,7 @@ class Column:
             numbers, duals, starts = [numbers[k] for k in kept], [duals[k] for k in kept], starts[kept]
         if not numbers:
             return
-        images = np.array([self._image(start, full.beta, full.u) for start in starts])
+        images = self._images(starts, full.beta, full.u)
         problems = Problems(duals, starts, images, full.error)
         found = self._group.solve(problems, (was, full.beta), watch, beside=self._prepared)
         left = problems.unsolved(found, watch)
@@ -322,8 +324,9 @@ class Column:
         assert self.solver is not None
         duals = [self.dual(number, C) for number in numbers]
         lines = [self._foresight.line(number, C) for number in numbers]
-        starts = np.array([dual.within(beta) for dual, (beta, _) in zip(duals, lines)])
-        images = np.array([self._image(start, *line) for start, line in zip(starts, lines)])
+        betas, u = np.array([beta for beta, _ in lines]), np.array([image for _, image in lines])
+        starts = np.array([dual.within(beta) for dual, beta in zip(duals, betas)])
+        images = self._images(starts, betas, u)
         used = np.sum([dual.lower < dual.upper for dual in duals], axis=0)
         in_most = np.where(2 * (starts != 0).sum(axis=0) > used, self.y, 0.0)
         base = self.run.learner.dual(self.y, C, self.full_weights), in_most

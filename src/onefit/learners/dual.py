@@ -11,11 +11,15 @@ ever copied for a fold.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+ROUNDING = 16 * np.finfo(np.float64).eps
+"""Of ``K beta``, relative to the coefficients times the norms of the rows."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Dual:
             return True
         return bool(((beta != 0) & ((beta == self.lower) | (beta == self.upper))).any())
 
+    @cached_property
     def least_ridge(self) -> float:
         """Of the rows that are not left out."""
         return float(np.min(self.ridge, where=self.lower < self.upper, initial=np.inf))

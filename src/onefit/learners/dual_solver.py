@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from ..linalg.lapack import cholesky_in_place
 from ..linalg.leave_out import leave_out_factors
 from ..linalg.product import product
-from .dual import Array, Dual, Solution
+from .dual import ROUNDING, Array, Dual, Solution
 from .shared_inverse import SharedInverse
-from .together import ROUNDING
 
 Rows = NDArray[np.intp]
 Enough = Callable[[Array], bool]
@@ -196,7 +195,11 @@ class DualSolver:
 
     def rounding_of(self, beta: Array) -> float:
         """How much of ``K beta`` may be rounding."""
-        return ROUNDING * float(np.sqrt(self.magnitude) * (self._roots @ np.abs(beta)))
+        return float(self.rounding_of_each(beta))
+
+    def rounding_of_each(self, beta: Array) -> Array:
+        """The same for coefficients (t, n) of several problems."""
+        return np.asarray(ROUNDING * np.sqrt(self.magnitude) * (np.abs(beta) @ self._roots))
 
     def is_rounded(self, dual: Dual, beta: Array) -> bool:
         """Whether values are so small beside the coefficients that their rounding may be seen."""

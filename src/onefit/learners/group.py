@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .chosen_rows import ChosenRows
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver
 from .preconditioner import Preconditioner
@@ -73,7 +74,7 @@ class Group:
     slow: bool = False  # conjugate gradients take too long, or find nothing
     lost: bool = False  # nor do they find rough solutions
     _wild: bool = False  # bounds change too much for steps of all problems at once
-    _near: Preconditioner | None = None  # for conjugate gradients, while these are used
+    _chosen: ChosenRows | None = None  # for conjugate gradients, while these are used
 
     def solve(
         self,
@@ -95,8 +96,10 @@ class Group:
             found = self._by_gradients(problems, watch, changes, None if beside is None or beside.tried else beside)
         left = problems.unsolved(found, watch)
         if len(left) > 2 and not self._wild and problems.sharing(base[0]):
+            if self._chosen is not None:
+                self._chosen.release()
             if self.solver.has_workspace:
-                self._near = None  # its memory is that of the inverse
+                self._chosen = None  # its memory is that of the inverse
             self.inverse = self.inverse or self.solver.inverse(*base)
             some = problems.part(left)
             for k, solution in zip(left, self.from_inverse(some, watch)):
@@ -116,7 +119,7 @@ class Group:
         self.slow |= bool(slow[0]) or solution is None
         self.lost |= solution is None
         if self.lost:
-            self._near = None
+            self._chosen = None
         return solution
 
     def precisely(self, problem: Problems) -> Solution | None:
@@ -139,8 +142,8 @@ class Group:
     def _gradients(
         self, problems: Problems, watch: Watch | None, rough: int, changes: float | None = None
     ) -> tuple[list[Solution | None], NDArray[np.bool_]]:
-        ridge = min(dual.least_ridge() for dual in problems.duals)
-        if self._near is None or not self._near.resolves(ridge):
-            self._near = Preconditioner.of(self.solver.K, ridge, problems.duals[0].bias)
+        ridge = min(dual.least_ridge for dual in problems.duals)
+        if self._chosen is None or not self._chosen.near.resolves(ridge):
+            self._chosen = ChosenRows(Preconditioner.of(self.solver.K, ridge, problems.duals[0].bias))
         parts = problems.duals, problems.starts, problems.images, self.solver.tolerance_of(problems.duals[0])
-        return by_gradients(self.solver.K, self._near, *parts, watch, rough, changes, problems.error)
+        return by_gradients(self.solver.K, self._chosen, *parts, watch, rough, changes, problems.error)

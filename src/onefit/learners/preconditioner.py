@@ -74,9 +74,14 @@ class Preconditioner:
         single = _panels(K, np.float32, shift, unit)
         return cls(unit, single, G / np.sqrt(unit), rest, np.float32, least, shift)
 
-    def on(self, rows: NDArray[np.intp]) -> Preconditioner:
-        """The same for some rows only. Cost: O(m²) for m rows, m² numbers."""
-        return replace(self, K=self.between(rows, rows), G=np.ascontiguousarray(self.G[:, rows]))
+    @property
+    def n(self) -> int:
+        """Rows of K."""
+        return int(self.G.shape[1])
+
+    def on(self, rows: NDArray[np.intp], K: NDArray[Any]) -> Preconditioner:
+        """The same for some rows only, whose part of K is known."""
+        return self if len(rows) == self.n else replace(self, K=K, G=np.ascontiguousarray(self.G[:, rows]))
 
     def between(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[Any]:
         """What products of coefficients of some rows, at others, are made with: a part of K, in panels if K is."""
@@ -92,7 +97,7 @@ class Preconditioner:
         """The same for ridges from ``ridge`` on, without the rows of G that these make up for."""
         values = (self.G * self.G).sum(axis=1)
         needed = values > USEFUL * (self.rest + ridge / self.unit)
-        rest = self.rest + float(values[~needed].sum()) / self.G.shape[1]
+        rest = self.rest + float(values[~needed].sum()) / self.n
         return self if needed.all() else replace(self, G=np.ascontiguousarray(self.G[needed]), rest=rest)
 
     def resolves(self, ridge: float) -> bool:
@@ -107,7 +112,7 @@ class Preconditioner:
         """
         axes = "pij"[-self.K.ndim :]
         squares = np.einsum(f"{axes},{axes}->i", self.K, self.K).max(initial=0.0)
-        return float(np.finfo(self.kind).eps * np.sqrt(squares * self.G.shape[1]) / 4)
+        return float(np.finfo(self.kind).eps * np.sqrt(squares * self.n) / 4)
 
     @cached_property
     def rows(self) -> NDArray[np.floating[Any]]:

@@ -14,44 +14,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .dual import Array, Dual, Solution
-from .preconditioner import Preconditioner
+from .chosen_rows import ChosenRows
+from .dual import ROUNDING, Array, Dual, Solution
+from .gradient_step import LEAPS, GradientStep
 from .shared_inverse import SharedInverse
 
-LEAPS = 12
-"""Steps by conjugate gradients after which problems are given up."""
 CHECKS = 6
-"""The same for steps from an inverse, each of which is many leaps."""
-ROUNDING = 16 * np.finfo(np.float64).eps
-"""Of ``K beta``, relative to the coefficients times the norms of the rows."""
-
-LIMIT = 0.1
-"""Steps, for each row, from which on conjugate gradients are slower than factors: O(n²) a step against O(n³)."""
-LEAST = 60
-"""They are faster up to so many, however few rows there are."""
-MOVING_LIMIT = 45
-"""The same where bounds follow the penalty: more of them change, and each time steps are made anew."""
-LOOK = 8
-"""Steps after which it is judged whether they will be fast enough."""
-MOVING = 3e-2
-"""What they leave of a residual at most."""
-TELLING = 1e9
-"""Residual, in tolerances, that is small enough to tell which bounds change."""
-SINGLE = 1e-5
-"""What they leave at least in single precision: not much less can be reached."""
-FEW = 2
-"""Changes of bounds after which the next step is likely to be the last but for digits."""
-
-WHOLE = 0.95
-"""Share of the rows from which on it does not pay to leave the others out."""
-ALONE = 0.7
-"""The same for a problem alone, or two."""
-SEVERAL = 3
-"""Problems that are more."""
-UNSEEN = 0.4
-"""Error of ``K beta``, in tolerances, that is small enough for a solution."""
+"""Steps from an inverse, each of which is many leaps, after which problems are given up."""
 BLUR = 1e-9
-"""The same relative to the spread of ``K beta``, which is far below the targets where the penalty is small."""
+"""Error of ``K beta``, relative to its spread, that is small enough: it may be far below the targets."""
 SETTLING = 0.05
 """Share of the free coefficients whose bounds may change after a rough solution."""
 
@@ -74,7 +45,7 @@ class Watch(Protocol):
 
 def by_gradients(
     K: Array,
-    near: Preconditioner,
+    chosen: ChosenRows,
     duals: list[Dual],
     starts: Array,
     images: Array,
@@ -95,9 +66,10 @@ def by_gradients(
     batch.error[:] = error
     if changes is not None:
         batch.changes[:precise], batch.error[:precise] = int(changes), np.inf
-    limit = MOVING_LIMIT if duals[0].moving else max(LEAST, int(LIMIT * len(K)))
-    step = GradientStep(near, min(dual.least_ridge() for dual in duals), len(duals), limit)
+    step = GradientStep(chosen, duals)
     batch.run(step, LEAPS)
+    if duals[0].moving or chosen.near.kind is np.float64:
+        chosen.release()  # other rows will be free next time; or the part is as large as a factor
     return batch.solutions, step.slow
 
 
@@ -116,106 +88,6 @@ def by_inverse(
 
     batch.run(step, CHECKS)
     return batch.solutions
-
-
-class GradientStep:
-    """Newton steps of a batch by conjugate gradients, in single precision where that is enough.
-
-    What they are applied to is the gradient in double precision, so that a few steps have all digits. Before bounds
-    settle, products with K are in single precision too. Rows that are free in no problem are left out.
-    """
-
-    def __init__(self, near: Preconditioner, ridge: float, t: int, limit: int) -> None:
-        self.near, self.made, self.slow = near.for_ridges(ridge), 0, np.zeros(t, dtype=bool)
-        self.limit, self.rounding = limit, near.rounding  # the latter is computed once for all C
-        self.rows = np.arange(near.G.shape[1])  # those that are not left out
-        self.part, self.others = self.near, near.K[:0]  # the same for them, and what the others see of them
-        r, n = self.near.G.shape
-        self.t, self.inside = t, np.zeros(n, dtype=bool)
-        self.scale, self.inner, self.factors = np.empty((t, n)), np.empty((t, r, r)), np.empty((t, r, r))
-
-    def __call__(self, batch: Batch) -> bool:
-        """Whether it could be made."""
-        from ..native.gradients import projected_gradients  # numba is imported by who needs it
-        from ..native.systems import take_systems
-
-        self._refresh(batch)
-        self._choose_rows(np.asarray(batch.free.any(axis=0)))
-        self._prepare(batch)
-        near, rows, missing, which = self.part, self.rows, batch.missing(), batch.numbers
-        missing[np.abs(missing) <= ROUNDING * np.abs(batch.beta).sum(axis=1)] = 0.0
-        scale, ridge, right, x, image = np.empty((5, len(which), len(rows)))
-        free = np.empty((len(which), len(rows)), dtype=bool)
-        size = take_systems(  # whose sizes single precision may not have room for
-            rows, near.unit, batch.target, batch.epsilon, batch.u, batch.beta, batch.side, missing,
-            batch.ridge, batch.free, self.scale[which], ridge, free, scale, right,
-        )  # fmt: skip
-        goal = 0.5 * batch.tolerance / near.unit / size
-        rough = np.minimum(0.1 * batch.changes / free.sum(axis=1), MOVING)  # no digits while bounds change
-        rough = np.minimum(rough, TELLING * batch.tolerance / near.unit / size)
-        if near.kind is np.float32:
-            rough = np.maximum(rough, SINGLE)
-        solved, needed = projected_gradients(
-            near.K, near.rows, near.columns, scale, self.factors[which], ridge, right, free, missing / size, batch.bias,
-            goal, rough, self.limit, LOOK, batch.rough, x, image,
-        )  # fmt: skip
-        self.made += 1
-        self.slow[which] |= ~solved | (needed > self.limit)
-        if not (solved | batch.rough).all():
-            return False
-        self._follow(batch, x, image, size)
-        batch.keep(solved)
-        return True
-
-    def _refresh(self, batch: Batch) -> None:
-        """``u`` in double precision where bounds have settled and its error would be most of what a step leaves."""
-        seen = batch.error > np.maximum(UNSEEN * batch.tolerance, SINGLE * batch.residual)
-        batch.renew(seen & (batch.changes <= FEW) & ~batch.rough)
-
-    def _choose_rows(self, wanted: NDArray[np.bool_]) -> None:
-        """Leave out what is free nowhere, if that are more than a few."""
-        if not (wanted & ~self.inside).any():
-            return
-        self.inside |= wanted
-        self.part, self.others = self.near, self.near.K[:0]  # the old parts make room for new ones
-        if self.inside.mean() > (WHOLE if self.t >= SEVERAL else ALONE):
-            self.inside[:] = True
-        self.rows = rows = np.flatnonzero(self.inside)
-        if len(rows) < len(self.inside):
-            self.part, self.others = self.near.on(rows), self.near.between(rows, np.flatnonzero(~self.inside))
-
-    def _prepare(self, batch: Batch) -> None:
-        """The preconditioners of the problems whose free coefficients have changed."""
-        near, first = self.near, self.made == 0
-        changed = np.ones(len(batch.free), dtype=bool) if first else batch.changes > 0
-        numbers = batch.numbers[changed]
-        if not len(numbers):
-            return
-        scale = near.scales(batch.ridge[changed] / near.unit, batch.free[changed])
-        if len(near.G):
-            known = () if first else (self.scale[numbers], self.inner[numbers])
-            self.inner[numbers] = inner = near.inner(scale, *known)
-            self.factors[numbers] = np.linalg.cholesky(inner).transpose(0, 2, 1)
-        self.scale[numbers] = scale
-
-    def _follow(self, batch: Batch, x: Array, image: Array, size: Array) -> None:
-        """Take a step; u in double precision where bounds seem to have settled and single would be seen."""
-        from ..native.panels import product
-        from ..native.systems import add_images, put_steps
-
-        near, unit = self.near, self.near.unit * size
-        length, total = put_steps(self.rows, x, size, batch.beta)
-        batch.error += self.rounding * unit * length
-        settling = ((batch.changes <= FEW) | (self.made > LEAPS // 2)) & ~batch.rough
-        again = settling & (batch.error > UNSEEN * batch.tolerance)
-        batch.renew(again)
-        which, others = np.flatnonzero(~again), np.flatnonzero(~self.inside)
-        parts = unit[which], near.shift * (size * total)[which], batch.u
-        add_images(which, self.rows, image[which], *parts)
-        if len(which) and len(others):
-            there = np.empty((len(which), len(others)), dtype=near.kind)
-            product(self.others, x[which].astype(near.kind), there)
-            add_images(which, others, there, *parts)
 
 
 KEPT = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
-from .factor import solve_transposed, solve_upper
 from .panels import add_row, panel_product, product
 
 SPREAD = 16
@@ -14,7 +13,7 @@ SPREAD = 16
 
 @compiled
 def projected_gradients(
-    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
+    K, G, H, scale, inverses, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
 ):
     """Write into x (t, n) the solutions of ``(K + D) x = right`` on each problem's free rows, into ``image`` ``K x``.
 
@@ -25,7 +24,7 @@ def projected_gradients(
     if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up.
 
     Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and
-    panels of G (r, n) and of its transpose H; ``factors`` (t, r, r) are the upper ones of ``I + G scale Gᵀ``.
+    panels of G (r, n) and of its transpose H; ``inverses`` (t, r, r) are those of ``I + G scale Gᵀ``.
     K is a matrix, or the panels of one.
     Cost: O(n² + n r) a step for each problem that is not solved yet.
     """
@@ -33,7 +32,7 @@ def projected_gradients(
     size, aim, first, slope, count = np.empty(t), np.empty(t), np.empty(t), np.zeros(t), np.empty(t)
     r, p, z = np.empty((t, n)), np.zeros((t, n)), np.empty(n)
     shown, moved = np.empty((t, n), G.dtype), np.empty((t, n), G.dtype)
-    low = np.empty((t, factors.shape[1]), G.dtype)
+    low = np.empty((t, inverses.shape[1]), G.dtype)
     _begin(K, ridge, right, free, missing, bias, x, image, r, count)
     for k in range(t):
         size[k] = (r[k] * r[k]).sum()
@@ -53,7 +52,7 @@ def projected_gradients(
                     hopeless |= needed[k] > limit and not patient[k]
         if n_active == 0 or step == limit or hopeless:
             break
-        _precondition(G, H, scale, factors, r, active[:n_active], shown, low, moved)
+        _precondition(G, H, scale, inverses, r, active[:n_active], shown, low, moved)
         for a in range(n_active):
             k = active[a]
             slope[k] = _turn(scale[k], moved[a], free[k], count[k], bias, z, p[k], r[k], slope[k], shown[a])
@@ -85,6 +84,30 @@ def follow_scales(H, old, scale, equal, matrices):
 
 
 @compiled
+def invert_each(matrices):
+    """Overwrite symmetric positive definite matrices (t, r, r) by their inverses.
+
+    Gauss-Jordan elimination without pivots: what it loses does not depend on how rows and columns are scaled, so that
+    it is little for ``I + G scale Gᵀ``, whose entries differ by many orders of magnitude but which is nearly diagonal.
+    Cost: r³ for each.
+    """
+    for A in matrices:
+        for k in range(len(A)):
+            pivot = A[k]
+            share = 1.0 / pivot[k]
+            pivot[k] = 1.0
+            for j in range(len(A)):
+                pivot[j] *= share
+            for i in range(len(A)):
+                if i != k:
+                    row = A[i]
+                    amount = row[k]
+                    row[k] = 0.0
+                    for j in range(len(A)):
+                        row[j] -= amount * pivot[j]
+
+
+@compiled
 def _begin(K, ridge, right, free, missing, bias, x, image, r, count):
     """Write x that have the right sums, on a few rows, with their images and residuals."""
     for k in range(len(x)):
@@ -111,7 +134,7 @@ def _spread(K, free, count, amount, x, image):
 
 
 @compiled
-def _precondition(G, H, scale, factors, r, active, shown, low, back):
+def _precondition(G, H, scale, inverses, r, active, shown, low, back):
     """Write into ``back`` what ``scale`` times the residuals of some problems has too much, before it is scaled."""
     c = len(active)
     if low.shape[1] == 0:
@@ -123,11 +146,12 @@ def _precondition(G, H, scale, factors, r, active, shown, low, back):
             shown[a, i] = scale[k, i] * r[k, i]
     panel_product(H, shown[:c], low[:c])
     for a in range(c):
-        factor = factors[active[a]]
         part = low[a].astype(np.float64)
-        solve_transposed(factor, len(part), part)
-        solve_upper(factor, len(part), part)
-        low[a] = part
+        for i in range(len(part)):
+            row, total = inverses[active[a], i], 0.0
+            for j in range(len(part)):
+                total += row[j] * part[j]
+            low[a, i] = total
     panel_product(G, low[:c], back[:c])
 
 

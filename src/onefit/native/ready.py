@@ -12,14 +12,14 @@ import numpy as np
 from .active_set import active_set
 from .duality import duality_gap
 from .factor import gather
-from .gradients import follow_scales, projected_gradients
+from .gradients import follow_scales, invert_each, projected_gradients
 from .leap import leap
 from .narrow import narrow_product, row_products
 from .panels import empty_panels, fill_panels, product, take_panels
 from .schur import schur_leaps
 from .sets import change_sets, tell_bias
 from .smo import smo
-from .systems import add_images, put_steps, take_systems
+from .systems import add_images, put_steps, take_systems, update_each
 
 _LOCK = threading.Lock()
 _READY: set[tuple[str, bool]] = set()
@@ -74,6 +74,7 @@ def _run_side_by_side(K: Any) -> None:
     narrow_product(K, zero, zero.copy())
     row_products(K, np.arange(2), zero[0], zero[0].copy())
     follow_scales(np.zeros((2, 1)), zero, zero, 0.0, np.zeros((1, 1, 1)))
+    invert_each(np.ones((1, 1, 1)))
     single = empty_panels((2, 2), np.float32)
     fill_panels(K, 0.0, 1.0, single)
     take_panels(single, np.arange(2), np.arange(2), single.copy())
@@ -89,6 +90,7 @@ def _run_side_by_side(K: Any) -> None:
     parts = zero, zero, side, none, zero, free, zero, zero.copy(), free.copy(), zero.copy(), zero.copy()
     take_systems(rows, 1.0, ends[0], 0.0, *parts)
     put_steps(rows, zero, none, zero.copy())
+    update_each(K, zero.copy(), zero, zero, free[:, 0])
     for kind in (np.float32, np.float64):
         add_images(np.arange(1), rows, zero.astype(kind), none, none, zero.copy())
     tell_bias(0.0, lower, upper, zero, free)

@@ -53,7 +53,7 @@ def row_products(K, rows, b, out):
 
 
 def projected_gradients(
-    K, G, H, scale, factors, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
+    K, G, H, scale, inverses, ridge, right, free, missing, bias, goal, rough, limit, look, patient, x, image
 ):
     """Conjugate gradients for ``(K + D) x = right`` on each problem's free rows, one problem after the other.
 
@@ -79,6 +79,11 @@ def follow_scales(H, old, scale, equal, matrices):
     """Add ``Hᵀ (scale - old) H`` to the matrices."""
     difference = np.where(np.abs(scale - old) > equal * old, scale - old, 0.0)
     matrices += np.einsum("tn,na,nb->tab", difference, H, H)
+
+
+def invert_each(matrices):
+    """Overwrite matrices (t, r, r) by their inverses."""
+    matrices[:] = np.linalg.inv(matrices)
 
 
 def _gradients(K, G, scale, ridge, right, free, missing, bias, goal, rough, limit, look, x):
@@ -140,6 +145,11 @@ def put_steps(rows, x, size, beta):
 def add_images(which, rows, image, factor, constant, u):
     """Add ``factor`` times ``image``, and a ``constant``, to some rows of ``u`` for ``which`` problems."""
     u[np.ix_(which, rows)] += factor[:, None] * image + constant[:, None]
+
+
+def update_each(K, u, beta, before, which):
+    """``u += K (beta - before)`` for some problems."""
+    u[which] += (beta - before)[which] @ K
 
 
 def change_sets(

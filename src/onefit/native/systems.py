@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .active_set import update
 from .compiling import compiled
 
 
@@ -54,3 +55,17 @@ def add_images(which, rows, image, factor, constant, u):
         line = u[which[k]]
         for a in range(len(rows)):
             line[rows[a]] += factor[k] * image[k, a] + constant[k]
+
+
+@compiled
+def update_each(K, u, beta, before, which):
+    """``u += K (beta - before)`` for some of several problems (t, n). Cost: O(n) for each coefficient that differs."""
+    touched = np.empty(len(K), dtype=np.int64)
+    for k in range(len(u)):
+        if which[k]:
+            count = 0
+            for i in range(len(K)):
+                if beta[k, i] != before[k, i]:
+                    touched[count] = i
+                    count += 1
+            update(K, u[k], beta[k], before[k], touched, count)
