@@ -36,8 +36,7 @@ class Dual:
 
     def free(self, beta: Array) -> NDArray[np.bool_]:
         """The coefficients that are at no end of their piece."""
-        inside = (beta > self.lower) & (beta < self.upper)
-        return inside & (beta != 0) if self.epsilon > 0 else inside
+        return are_free(beta, self.lower, self.upper, self.epsilon)
 
     def within(self, beta: Array | float) -> Array:
         """The nearest coefficients within the bounds; takes less time than ``np.clip``."""
@@ -73,6 +72,12 @@ class Dual:
         from ..native.duality import duality_gap  # numba is imported by who needs it
 
         return float(duality_gap(self.ridge, self.target, self.epsilon, self.lower, self.upper, beta, u, b))
+
+
+def are_free(beta: Array, lower: Array, upper: Array, epsilon: float) -> NDArray[np.bool_]:
+    """Which coefficients, of one problem or several, are at no end of their piece."""
+    inside = (beta > lower) & (beta < upper)
+    return inside & (beta != 0) if epsilon > 0 else inside
 
 
 def shrink(values: Array, epsilon: float) -> Array:

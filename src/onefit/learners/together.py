@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .chosen_rows import ChosenRows
-from .dual import ROUNDING, Array, Dual, Solution
+from .dual import ROUNDING, Array, Dual, Solution, are_free
 from .gradient_step import LEAPS, GradientStep
 from .shared_inverse import SharedInverse
 
@@ -121,7 +121,7 @@ class Batch:
         self.ridge = np.array([dual.ridge for dual in duals])
         self.beta, self.u = starts.copy(), images.copy()
         self.before = self.beta  # the last step
-        self.free = np.array([dual.free(start) for dual, start in zip(duals, self.beta)])
+        self.free = are_free(self.beta, self.lower, self.upper, self.epsilon)
         self.side = np.where(self.beta > 0, 1.0, -1.0)
         self.numbers = np.arange(len(duals))
         self.rough = self.numbers >= len(duals) - rough
@@ -179,19 +179,24 @@ class Batch:
             rounding = ROUNDING * self.roots.max() * (np.abs(self.beta) @ self.roots)
             settled &= residual + self.error <= np.maximum(self.tolerance, rounding)
             settled &= tell_bias(self.epsilon, self.lower, self.upper, self.beta, self.free)
-        enough = self.rough & (changes <= SETTLING * self.free.sum(axis=1))
-        blurred = settled & (self.error > 0)
-        blurred[blurred] = self.error[blurred] > BLUR * np.ptp(self.u[blurred], axis=1)
-        self.renew(blurred)
-        settled |= enough
+            self._sharpen(settled)
+        for k in np.flatnonzero(self.rough):
+            settled[k] = changes[k] <= SETTLING * np.count_nonzero(self.free[k])
         for k in np.flatnonzero(settled):
             beta, u = self.beta[k].copy(), self.u[k].copy()
-            error = float(self.error[k]) if enough[k] else 0.0
+            error = float(self.error[k]) if self.rough[k] else 0.0
             found = Solution(beta, u, float(b[k]), float(residual[k]), converged=True, error=error)
             self.solutions[self.numbers[k]] = found
         self.keep(~settled & self.free.any(axis=1))
         if self.watch is not None and len(self.numbers):
             self.keep(self.watch([self.duals[k] for k in self.numbers], self.beta))
+
+    def _sharpen(self, settled: NDArray[np.bool_]) -> None:
+        """``u`` in double precision where its error would be seen in how values differ."""
+        blurred = settled & (self.error > 0)
+        if blurred.any():
+            blurred[blurred] = self.error[blurred] > BLUR * np.ptp(self.u[blurred], axis=1)
+            self.renew(blurred)
 
 
 def images_of_few(K: Array, B: Array) -> Array:

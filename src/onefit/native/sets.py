@@ -63,23 +63,47 @@ def _classify(ridge, target, epsilon, lower, upper, bias, tolerance, before, bet
     Returns (bias, largest residual). The expressions are those of ``is_over`` and ``gains`` without branches, which are
     hard to foresee here.
     """
-    total, count, worst, b = 0.0, 0, 0.0, 0.0
+    total, count, b = 0.0, 0, 0.0
     for i in range(len(beta)):
         total += (u[i] + ridge[i] * beta[i] - target[i] + side[i] * epsilon) if free[i] else 0.0
         count += 1 if free[i] else 0
     if bias:
         b = -total / count
+    if epsilon > 0:
+        worst = _classify_pieces(ridge, target, epsilon, lower, upper, tolerance, before, beta, u, free, side, b, kind)
+    else:
+        worst = _classify_boxes(ridge, target, lower, upper, tolerance, before, beta, u, free, b, kind)
+    return b, worst
+
+
+@compiled
+def _classify_pieces(ridge, target, epsilon, lower, upper, tolerance, before, beta, u, free, side, b, kind):
+    """The same, for a known bias, where pieces end at zero too; returns the largest residual."""
+    worst = 0.0
     for i in range(len(beta)):
         gradient = u[i] + ridge[i] * beta[i] - target[i] + b
         worst = max(worst, abs(gradient + side[i] * epsilon) if free[i] else 0.0)
-        high = 0.0 if (epsilon > 0) & (side[i] < 0) else upper[i]
-        low = 0.0 if (epsilon > 0) & (side[i] > 0) else lower[i]
+        high, low = 0.0 if side[i] < 0 else upper[i], 0.0 if side[i] > 0 else lower[i]
         met = (beta[i] >= high) if beta[i] > before[i] else (beta[i] <= low)
         rise = (beta[i] < upper[i]) & (gradient + (epsilon if beta[i] >= 0 else -epsilon) < -tolerance)
         fall = (beta[i] > lower[i]) & (gradient + (epsilon if beta[i] > 0 else -epsilon) > tolerance)
         gain = (rise | fall) & (lower[i] < upper[i])
         kind[i] = (1 if met else 0) if free[i] else (2 if gain else 0)
-    return b, worst
+    return worst
+
+
+@compiled
+def _classify_boxes(ridge, target, lower, upper, tolerance, before, beta, u, free, b, kind):
+    """The same where they do not: this takes a third of the time."""
+    worst = 0.0
+    for i in range(len(beta)):
+        gradient = u[i] + ridge[i] * beta[i] - target[i] + b
+        worst = max(worst, abs(gradient) if free[i] else 0.0)
+        met = (beta[i] >= upper[i]) if beta[i] > before[i] else (beta[i] <= lower[i])
+        gain = ((beta[i] < upper[i]) & (gradient < -tolerance)) | ((beta[i] > lower[i]) & (gradient > tolerance))
+        gain &= lower[i] < upper[i]
+        kind[i] = (1 if met else 0) if free[i] else (2 if gain else 0)
+    return worst
 
 
 @compiled
