@@ -91,20 +91,31 @@ def invert_each(matrices):
     it is little for ``I + G scale Gᵀ``, whose entries differ by many orders of magnitude but which is nearly diagonal.
     Cost: r³ for each.
     """
-    for A in matrices:
-        for k in range(len(A)):
-            pivot = A[k]
-            share = 1.0 / pivot[k]
-            pivot[k] = 1.0
-            for j in range(len(A)):
-                pivot[j] *= share
-            for i in range(len(A)):
-                if i != k:
-                    row = A[i]
-                    amount = row[k]
-                    row[k] = 0.0
-                    for j in range(len(A)):
-                        row[j] -= amount * pivot[j]
+    t, r, _ = matrices.shape
+    pivot = np.empty(r)
+    for a in range(t):
+        A = matrices[a]
+        for k in range(r):
+            share = 1.0 / A[k, k]
+            for j in range(r):
+                pivot[j] = A[k, j] * share
+            pivot[k] = share
+            for i in range(0, r - 3, 4):
+                w, x, y, z = A[i], A[i + 1], A[i + 2], A[i + 3]
+                of_w, of_x, of_y, of_z = w[k], x[k], y[k], z[k]
+                w[k], x[k], y[k], z[k] = 0.0, 0.0, 0.0, 0.0
+                for j in range(r):
+                    w[j] -= of_w * pivot[j]
+                    x[j] -= of_x * pivot[j]
+                    y[j] -= of_y * pivot[j]
+                    z[j] -= of_z * pivot[j]
+            for i in range(r - r % 4, r):
+                w, of_w = A[i], A[i, k]
+                w[k] = 0.0
+                for j in range(r):
+                    w[j] -= of_w * pivot[j]
+            for j in range(r):
+                A[k, j] = pivot[j]
 
 
 @compiled
