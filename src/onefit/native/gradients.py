@@ -68,19 +68,33 @@ def projected_gradients(
 def follow_scales(H, old, scale, equal, matrices):
     """Add ``Hᵀ (scale - old) H`` to symmetric matrices (t, r, r) for H (n, r) and scales (t, n).
 
-    Rows are left out whose scales differ by no more than ``equal`` times the old one. Cost: O(r²) for each other row.
+    Rows are left out whose scales differ by no more than ``equal`` times the old one. Cost: O(r²) for each other row;
+    four of them are met at a time.
     """
-    n, r = H.shape
+    n = len(H)
+    rows, amounts = np.empty(n + 3, dtype=np.int64), np.empty(n + 3)
     for k in range(len(scale)):
-        matrix = matrices[k]
+        count = 0
         for i in range(n):
             difference = scale[k, i] - old[k, i]
             if abs(difference) > equal * old[k, i]:
-                row = H[i]
-                for a in range(r):
-                    number, line = difference * row[a], matrix[a]
-                    for b in range(r):
-                        line[b] += number * row[b]
+                rows[count], amounts[count] = i, difference
+                count += 1
+        if count > 0:
+            rows[count : count + 3], amounts[count : count + 3] = rows[0], 0.0
+        for a in range(0, count, 4):
+            w, x, y, z = H[rows[a]], H[rows[a + 1]], H[rows[a + 2]], H[rows[a + 3]]
+            _add_squares(w, x, y, z, amounts[a : a + 4], matrices[k])
+
+
+@compiled
+def _add_squares(w, x, y, z, amounts, matrix):
+    """Add the outer products of four vectors with themselves, each times its amount."""
+    for a in range(len(w)):
+        of_w, of_x, of_y, of_z = amounts[0] * w[a], amounts[1] * x[a], amounts[2] * y[a], amounts[3] * z[a]
+        line = matrix[a]
+        for b in range(len(w)):
+            line[b] += of_w * w[b] + of_x * x[b] + of_y * y[b] + of_z * z[b]
 
 
 @compiled

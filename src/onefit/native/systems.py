@@ -14,21 +14,19 @@ def take_systems(
 ):
     """Write ridges, free sets, scales and right sides of problems (t, n) on some rows into arrays (t, m).
 
-    Ridges and right sides, ``-(u + D beta - target + side epsilon)`` where free, are divided by ``unit``, the latter
-    also by what is returned for each problem: the largest of them, or what is ``missing`` if that is more.
+    Ridges and right sides, ``-(u + D beta - target + side epsilon)`` where free, are divided by ``unit``, a power of
+    two, the latter also by what is returned for each problem: the largest of them, or what is ``missing`` if that is more.
     """
     t, m = right.shape
-    size = np.empty(t)
+    size, share = np.empty(t), 1.0 / unit
     for k in range(t):
         largest = abs(missing[k])
         for a in range(m):
             i = rows[a]
-            ridge[k, a], scale[k, a], free[k, a] = all_ridges[k, i] / unit, all_scales[k, i], all_free[k, i]
-            value = 0.0
-            if free[k, a]:
-                value = -(u[k, i] + all_ridges[k, i] * beta[k, i] - target[i] + side[k, i] * epsilon) / unit
-            right[k, a] = value
-            largest = max(largest, abs(value))
+            ridge[k, a], scale[k, a], free[k, a] = all_ridges[k, i] * share, all_scales[k, i], all_free[k, i]
+            value = (target[i] - u[k, i] - all_ridges[k, i] * beta[k, i] - side[k, i] * epsilon) * share
+            right[k, a] = value if free[k, a] else 0.0
+            largest = max(largest, abs(right[k, a]))
         size[k] = largest if largest > 0 else 1.0
         for a in range(m):
             right[k, a] /= size[k]
