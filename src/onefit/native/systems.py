@@ -15,7 +15,7 @@ def take_systems(
     """Write ridges, free sets, scales and right sides of problems (t, n) on some rows into arrays (t, m).
 
     Ridges and right sides, ``-(u + D beta - target + side epsilon)`` where free, are divided by ``unit``, a power of
-    two, the latter also by what is returned for each problem: the largest of them, or what is ``missing`` if that is more.
+    two, the latter also by what is returned for each problem: the largest of them, or what is ``missing`` if more.
     """
     t, m = right.shape
     size, share = np.empty(t), 1.0 / unit
