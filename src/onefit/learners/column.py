@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .exact_run import Run
 
 Rows = NDArray[np.intp]
+EPS = np.finfo(np.float64).eps
 CHUNK = 16
 """Folds that are solved side by side."""
 SCARCE = 16
@@ -120,14 +121,15 @@ class Column:
 
     def combination(self, beta: Array, b: float, rows: Rows) -> Array:
         """``K beta + b`` at some rows of the full data."""
-        ws, support = self.run.ws, np.flatnonzero(beta)
-        coefficients = np.zeros(ws.n)
-        coefficients[self.members] = beta
-        if self.identity is not None:
+        ws, coefficients = self.run.ws, beta
+        if len(self.members) < ws.n:
+            coefficients = np.zeros(ws.n)
+            coefficients[self.members] = beta
+        if self.identity is not None and not coefficients[rows].any():
             rest = self.identity[1] * float(np.abs(beta).sum())
-            if rest < np.finfo(np.float64).eps * abs(b) and not coefficients[rows].any():
+            if rest < EPS * abs(b):
                 return np.full(len(rows), b)
-        K = ws.stored_gram()
+        K, support = ws.stored_gram(), np.flatnonzero(beta)
         if SCARCE * len(support) < ws.n:
             return np.asarray(K[np.ix_(rows, self.members[support])].astype(np.float64, copy=False) @ beta[support] + b)
         from ..native.narrow import row_products  # numba is imported by who needs it

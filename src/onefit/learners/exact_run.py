@@ -64,8 +64,10 @@ class Run:
     def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: Column) -> None:
         fold = self.ws.problem.folds.folds[number]
         self.values[number][k, :, column] = problem.values(solution, fold.test)
-        self.failed[k] |= not solution.converged
-        self.rounded[k] |= problem.solver is not None and problem.solver.is_rounded(dual, solution.beta)
+        if not solution.converged:
+            self.failed[k] = True
+        if problem.solver is not None and problem.solver.is_rounded(dual, solution.beta):
+            self.rounded[k] = True
         radius = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * problem.magnitude)
         if self.ws.single:
             radius += float(np.finfo(np.float32).eps) * problem.magnitude * float(np.abs(solution.beta).sum())

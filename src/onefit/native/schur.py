@@ -168,7 +168,12 @@ def _move(P, ones, Q, start, b, moved, R, q, z):
             row = Q[k]
             for i in range(m):
                 moved[i] -= amount * row[i]
-    for a in range(q):
+    for a in range(0, q - 3, 4):
+        w, x, y, v = z[a], z[a + 1], z[a + 2], z[a + 3]
+        row_w, row_x, row_y, row_v = P[R[a]], P[R[a + 1]], P[R[a + 2]], P[R[a + 3]]
+        for i in range(m):
+            moved[i] -= w * row_w[i] + x * row_x[i] + y * row_y[i] + v * row_v[i]
+    for a in range(q - q % 4, q):
         amount, row = z[a], P[R[a]]
         for i in range(m):
             moved[i] -= amount * row[i]
@@ -177,11 +182,15 @@ def _move(P, ones, Q, start, b, moved, R, q, z):
 @compiled
 def _resting(Q, q_ones, S, right, reach, gradient, moved, b, R, q, z):
     """The gradient with its bias, of rows that rest only."""
-    m, slope, held = len(right), gradient.copy(), np.zeros(len(right))
+    m, slope = len(right), gradient.copy()
     for a in range(q):
         slope[R[a]] += right[R[a]] - z[a]
-        held[R[a]] = z[a]
-    slope[m:] += reach + b * (1.0 - q_ones) + S @ moved - Q @ held
+    slope[m:] += reach + b * (1.0 - q_ones) + S @ moved
+    for k in range(len(Q)):
+        row, held = Q[k], 0.0
+        for a in range(q):
+            held += row[R[a]] * z[a]
+        slope[m + k] -= held
     return slope
 
 
