@@ -45,7 +45,7 @@ class GradientStep:
     def __init__(self, chosen: ChosenRows, duals: list[Dual]) -> None:
         near, t = chosen.near, len(duals)
         self.chosen, self.near = chosen, near.for_ridges(min(dual.least_ridge for dual in duals))
-        self.old = False  # whether the chosen rows are those of the last penalty
+        self.inherited = False  # whether the chosen rows are those of the last penalty
         self.limit = MOVING_LIMIT if duals[0].moving else max(LEAST, int(LIMIT * near.n))
         self.rounding = near.rounding  # computed once for all C
         self.t, self.made, self.slow = t, 0, np.zeros(t, dtype=bool)
@@ -92,9 +92,9 @@ class GradientStep:
 
     def _choose_rows(self, wanted: NDArray[np.bool_]) -> None:
         """Rows of the last penalty are left for fewer ones after the first step, when most bounds have changed."""
-        changed = self.chosen.cover(wanted, self.t, anew=self.made == 1 and self.old)
+        changed = self.chosen.cover(wanted, self.t, anew=self.made == 1 and self.inherited)
         if self.made == 0:
-            self.old = not changed
+            self.inherited = not changed
 
     def _prepare(self, batch: Batch) -> None:
         """The preconditioners of the problems whose free coefficients have changed."""
