@@ -80,3 +80,15 @@ def test_support_vector_machines_need_no_more(model, gamma, Cs):
     search = KernelSearchCV(model, {"C": Cs}, cv=10, refit=False)
     search.fit(X[:50], y[:50])  # imports and compiles
     assert peak_in_squares(search, X, y) <= 4.4  # and some vectors for each of ten folds
+
+
+@pytest.mark.parametrize("gamma", [0.03, 0.1])
+def test_folds_that_are_factorised_do_not_find_parts_of_others_in_memory(gamma):
+    """Two folds are too few for an inverse, and large penalties too many steps for conjugate gradients."""
+    rng = np.random.default_rng(0)
+    n = 1000
+    X = rng.normal(size=(n, 10))
+    y = np.sign(np.sin(X[:, 0]) + 0.3 * rng.normal(size=n))
+    search = KernelSearchCV(L2SVC(gamma=gamma), {"C": 10.0 ** np.arange(-2, 5)}, cv=KFold(2), refit=False)
+    search.fit(X[:50], y[:50])
+    assert peak_in_squares(search, X, y) <= 4.0

@@ -22,8 +22,8 @@ SPARE = 1.06
 class ChosenRows:
     """Some rows, their part of the matrix of ``near``, and what the others see of them.
 
-    The part is kept from penalty to penalty: larger ones free few rows that smaller ones did not. Memory: at most n²
-    numbers of the precision of near.
+    The part may be kept for other problems, such as those of the next penalty: few rows are free there that were not
+    before. Memory: at most n² numbers of the precision of near.
     """
 
     inside: NDArray[np.bool_]

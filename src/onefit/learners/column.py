@@ -265,19 +265,19 @@ class Column:
             return None
         return self._group.from_inverse(problem)[0]
 
-    def _images(self, starts: Array, betas: Array, u: Array) -> Array:
-        """``K`` times coefficients (t, n) many of which are those of ``betas``, from the products ``u`` of these.
+    def _images(self, starts: Array, beta: Array, u: Array) -> Array:
+        """``K`` times coefficients (t, n) many of which are those of ``beta``, from the products ``u`` of these.
 
-        Where those of betas are far larger their rounding would be seen, and products are new ones. Cost: O(n) for each
+        Where those of beta are far larger their rounding would be seen, and products are new ones. Cost: O(n) for each
         coefficient that is another.
         """
         from ..native.systems import update_each  # numba is imported by who needs it
 
         assert self.solver is not None
-        images, betas = np.empty_like(starts), np.ascontiguousarray(np.broadcast_to(betas, starts.shape))
-        images[:] = u
-        anew = self.solver.rounding_of_each(starts) < self.solver.rounding_of_each(betas) / 2
-        update_each(self.solver.K, images, starts, betas, ~anew)
+        images, before = np.empty_like(starts), np.empty_like(starts)  # one for each start
+        images[:], before[:] = u, beta
+        anew = self.solver.rounding_of_each(starts) < self.solver.rounding_of_each(before) / 2
+        update_each(self.solver.K, images, starts, before, ~anew)
         for k in np.flatnonzero(anew):
             images[k] = product(self.solver.K, starts[k])
         return images

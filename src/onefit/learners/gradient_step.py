@@ -45,7 +45,7 @@ class GradientStep:
     def __init__(self, chosen: ChosenRows, duals: list[Dual]) -> None:
         near, t = chosen.near, len(duals)
         self.chosen, self.near = chosen, near.for_ridges(min(dual.least_ridge for dual in duals))
-        self.inherited = False  # whether the chosen rows are those of the last penalty
+        self.inherited = False  # whether the chosen rows are those of other problems
         self.limit = MOVING_LIMIT if duals[0].moving else max(LEAST, int(LIMIT * near.n))
         self.rounding = near.rounding  # computed once for all C
         self.t, self.made, self.slow = t, 0, np.zeros(t, dtype=bool)
@@ -91,7 +91,7 @@ class GradientStep:
         batch.renew(seen & (batch.changes <= FEW) & ~batch.rough)
 
     def _choose_rows(self, wanted: NDArray[np.bool_]) -> None:
-        """Rows of the last penalty are left for fewer ones after the first step, when most bounds have changed."""
+        """Rows of other problems are left for fewer ones after the first step, when most bounds have changed."""
         changed = self.chosen.cover(wanted, self.t, anew=self.made == 1 and self.inherited)
         if self.made == 0:
             self.inherited = not changed

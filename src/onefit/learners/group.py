@@ -95,11 +95,11 @@ class Group:
         if not self.slow and self.inverse is None:  # an inverse at hand is faster
             found = self._by_gradients(problems, watch, changes, None if beside is None or beside.tried else beside)
         left = problems.unsolved(found, watch)
+        if left and self._chosen is not None:
+            self._chosen.release()  # inverses and factors need memory
         if len(left) > 2 and not self._wild and problems.sharing(base[0]):
             if self.solver.has_workspace:
                 self._chosen = None  # its memory is that of the inverse
-            elif self._chosen is not None:
-                self._chosen.release()
             self.inverse = self.inverse or self.solver.inverse(*base)
             some = problems.part(left)
             for k, solution in zip(left, self.from_inverse(some, watch)):

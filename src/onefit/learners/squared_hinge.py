@@ -25,7 +25,7 @@ class SquaredHinge(TwoClassLearner):
 
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         used = weights > 0
-        ridge = 0.5 / C / np.where(used, weights, 1.0)
+        ridge = np.divide(0.5 / C, weights, out=np.ones(len(y)), where=used)
         ends = np.multiply(y, np.inf, out=np.zeros(len(y)), where=used & (y != 0))
         return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
 

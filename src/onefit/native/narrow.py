@@ -17,7 +17,7 @@ def narrow_product(K, B, out):
     ten vectors, and twice that if all is single.
     """
     (n, m), t = K.shape, len(B)
-    tile = TILE // (K.itemsize * max(1, t // 3))
+    tile = max(1, TILE // (K.itemsize * max(1, t // 3)))
     out[:] = 0.0
     for i in range(0, n, 4):
         i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
