@@ -28,14 +28,14 @@ EXPERIMENTS = {
     "svr": (
         "SVR, 1,000 rows",
         "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
-        "`python benchmarks/support_vector.py --machine svr`; one of five runs, whose ratios were 13.4 to 18.1 with "
-        "a median of 16.2",
+        "`python benchmarks/support_vector.py --machine svr`; one of six runs, whose ratios were 15.1 to 16.0 with "
+        "a median of 15.5",
     ),
     "l2svc": (
         "L2SVC, 1,000 rows",
         "The grid and the folds of SVC; GridSearchCV trains onefit's L2SVC, which scikit-learn does not have with "
         "kernels. On average 824 coefficients are free, of SVC 238, and this search takes about as long as "
-        "that of SVC (1.02 times in the median of 26 pairs of runs, and of eleven with 2,000 rows): "
+        "that of SVC (1.01 times in the median of 25 pairs of runs, 1.00 of eleven with 2,000 rows): "
         "`python benchmarks/support_vector.py --machine l2svc --peers grid onefit`",
     ),
     "ridge": (
