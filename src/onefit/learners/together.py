@@ -199,21 +199,19 @@ class Batch:
             self.renew(blurred)
 
 
-def images_of_few(K: Array, B: Array) -> Array:
-    """The same for rows with many zeros. Cost: O(n) for each other entry."""
-    from ..native.active_set import update
-
-    out, zero = np.zeros((len(B), len(K))), np.zeros(len(K))
-    for image, row in zip(out, B):
-        places = np.flatnonzero(row)
-        update(K, image, row, zero, places, len(places))
-    return out
-
-
 def images_of(K: Array, B: Array) -> Array:
     """``K`` times the rows of B, as rows and in their precision."""
     from ..native.narrow import narrow_product
 
     out = np.empty((len(B), len(K)), dtype=B.dtype)
     narrow_product(K, B, out)
+    return out
+
+
+def images_of_few(K: Array, B: Array) -> Array:
+    """The same for rows with many zeros. Cost: O(n) for each other entry."""
+    from ..native.systems import update_each
+
+    out = np.zeros((len(B), len(K)))
+    update_each(K, out, B, np.zeros_like(out), np.ones(len(B), dtype=bool))
     return out

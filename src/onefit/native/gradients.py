@@ -101,9 +101,8 @@ def _add_squares(w, x, y, z, amounts, matrix):
 def invert_each(matrices):
     """Overwrite symmetric positive definite matrices (t, r, r) by their inverses.
 
-    Gauss-Jordan elimination without pivots: what it loses does not depend on how rows and columns are scaled, as those
-    of ``I + G scale Gᵀ`` are, by many orders of magnitude, where eigenvalues of K are.
-    Cost: r³ for each.
+    Gauss-Jordan elimination without pivots: what it loses does not depend on how rows and columns are scaled, and those
+    of ``I + G scale Gᵀ`` differ by as many orders of magnitude as eigenvalues of K do. Cost: r³ for each.
     """
     t, r, _ = matrices.shape
     pivot = np.empty(r)
