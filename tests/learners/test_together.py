@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from onefit import L2SVC, KernelSearchCV
 from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.kernels import Gaussian
-from onefit.learners import column, group, together
+from onefit.learners import column, gradient_step, group, together
 from onefit.learners.chosen_rows import ChosenRows
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
@@ -15,7 +15,6 @@ from onefit.learners.hinge import Hinge
 from onefit.learners.preconditioner import Preconditioner
 from onefit.learners.shared_inverse import SharedInverse
 from onefit.learners.squared_hinge import SquaredHinge
-from onefit.native import gradients
 
 LEARNERS = {
     "hinge": Hinge(),
@@ -144,8 +143,13 @@ def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch, seed
     starts = np.array([dual.within(full.beta) for dual in duals])
     near = Preconditioner.of(K, 0.5, bias=True)
 
-    plain, made = gradients.projected_gradients, []
-    monkeypatch.setattr(gradients, "projected_gradients", lambda *parts: (made.append(len(parts[6])), plain(*parts))[1])
+    plain, made = gradient_step.projected_gradients, []
+
+    def spy(*parts):
+        made.append(len(parts[6]))
+        return plain(*parts)
+
+    monkeypatch.setattr(gradient_step, "projected_gradients", spy)
 
     def count():
         made.clear()
@@ -246,14 +250,14 @@ def test_paths_of_many_free_coefficients(name, cv, scale_penalty):
 
 def test_problems_lie_one_after_the_other_in_memory_whatever_rows_are_left_out(monkeypatch):
     """Else loops would run across memory, and be compiled once more in the middle of a search."""
-    rng, sizes, solve = np.random.default_rng(0), set(), gradients.projected_gradients
+    rng, sizes, solve = np.random.default_rng(0), set(), gradient_step.projected_gradients
 
     def spy(K, *parts):
         sizes.add(parts[4].shape[1])
         assert all(part.flags.c_contiguous for part in (K, *parts) if isinstance(part, np.ndarray))
         return solve(K, *parts)
 
-    monkeypatch.setattr(gradients, "projected_gradients", spy)
+    monkeypatch.setattr(gradient_step, "projected_gradients", spy)
     X = rng.normal(size=(400, 5))
     y = np.sign(X[:, 0] + 0.3 * rng.normal(size=400))
     KernelSearchCV(L2SVC(gamma=0.05), {"C": [0.1, 1.0, 10.0]}, cv=5, refit=False).fit(X, y)

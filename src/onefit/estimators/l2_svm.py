@@ -15,7 +15,6 @@ from .. import kernels
 from ..core.coding import PairCoding, class_weights, code_pairs
 from ..kernels.gamma import variance_of
 from ..learners.squared_hinge import SquaredHinge
-from ..learners.support_vector_fit import fit_columns
 from .weights import check_sample_weight
 
 
@@ -102,6 +101,8 @@ class L2SVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n_samples, n_features) and labels y (n_samples,)."""
+        from ..learners.support_vector_fit import fit_columns  # numba is imported by who needs it
+
         kernel = self._check_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)

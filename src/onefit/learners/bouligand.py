@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from ..core.machine import Series
 from ..linalg.product import product
+from ..native.narrow import row_products
 from .bias import best_bias
 from .bordered import NARROW, Bordered, BorderedDense, BorderedDiagonal
 from .column import Column, Rows
@@ -357,8 +358,6 @@ class _Terms:
 
     def _image_at(self, rows: Rows, a: Array) -> Array:
         """``K a`` at some rows, for one split."""
-        from ..native.narrow import row_products
-
         assert self.problem.solver is not None
         out = np.empty(len(rows))
         row_products(self.problem.solver.K, rows, np.ascontiguousarray(a), out)

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from ..core import Ledger
 from ..core.machine import NotUnderstoodError
 from ..linalg.product import product
+from ..native.narrow import row_products
+from ..native.systems import update_each
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
@@ -103,7 +105,7 @@ class Column:
             if self._foreseeable(dual) and self._full is not None:
                 solutions[number] = solution
                 start = (self._full.beta != 0) & (dual.lower < dual.upper)
-                wrong.append(int((start != (solution.beta != 0)).sum()))
+                wrong.append(int(np.count_nonzero(start != (solution.beta != 0))))
             yield number, solution, dual
         if solutions:
             self._foresight.keep(C, solutions, wrong)
@@ -132,8 +134,6 @@ class Column:
         K, support = ws.stored_gram(), np.flatnonzero(beta)
         if SCARCE * len(support) < ws.n:
             return np.asarray(K[np.ix_(rows, self.members[support])].astype(np.float64, copy=False) @ beta[support] + b)
-        from ..native.narrow import row_products  # numba is imported by who needs it
-
         values = np.empty(len(rows))
         row_products(K, rows, coefficients, values)
         return values + b
@@ -271,8 +271,6 @@ class Column:
         Where those of beta are far larger their rounding would be seen, and products are new ones. Cost: O(n) for each
         coefficient that is another.
         """
-        from ..native.systems import update_each  # numba is imported by who needs it
-
         assert self.solver is not None
         images, before = np.empty_like(starts), np.empty_like(starts)  # one for each start
         images[:], before[:] = u, beta

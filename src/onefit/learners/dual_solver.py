@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 from ..linalg.lapack import cholesky_in_place
 from ..linalg.leave_out import leave_out_factors
 from ..linalg.product import product
+from ..native.active_set import active_set
+from ..native.factor import gather
+from ..native.leap import leap
+from ..native.ready import make_ready
+from ..native.smo import smo
 from .dual import ROUNDING, Array, Dual, Solution
 from .shared_inverse import SharedInverse
 
@@ -103,9 +108,6 @@ class DualSolver:
         is asked now and then whether to stop.
         Cost: O(m³) for m free coefficients, then see ``native.active_set``.
         """
-        from ..native.ready import make_ready  # numba is imported by who needs it
-        from ..native.smo import smo
-
         make_ready(self.K)
         self._left = None
         beta = beta.copy()
@@ -157,8 +159,6 @@ class DualSolver:
         self, parts: tuple[Any, ...], dual: Dual, state: _State, tolerance: float, most: int
     ) -> tuple[float, float, int, bool]:
         """At most so many rounds of the active-set method: (bias, violation, rounds, whether that is tolerable)."""
-        from ..native.active_set import active_set
-
         b, violation, made, done, state.m = active_set(
             *parts, self._constant(dual.bias), state.jitter, state.beta, state.u, state.F, state.m, state.side, self._U,
             state.settled, tolerance, most,
@@ -273,8 +273,6 @@ class DualSolver:
 
     def _factorise(self, dual: Dual, state: _State) -> None:
         """Put the factor of the free coefficients into the work space, with as much jitter as that takes."""
-        from ..native.factor import gather
-
         U = self._workspace()
         while True:
             gather(self.K, state.F, state.m, self._constant(dual.bias), dual.ridge + state.jitter, U)
@@ -284,8 +282,6 @@ class DualSolver:
 
     def _leap(self, parts: tuple[Any, ...], dual: Dual, state: _State) -> None:
         """Change many coefficients at once while that saves more than a factor costs; the last leap may be undone."""
-        from ..native.leap import leap
-
         last = state.m
         for _ in range(LEAPS):
             if state.m < LEAP_FROM:

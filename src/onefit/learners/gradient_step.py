@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..native.gradients import invert_each, projected_gradients
+from ..native.panels import product
+from ..native.systems import add_images, put_steps, take_systems
 from .chosen_rows import ChosenRows
 from .dual import ROUNDING, Array, Dual
 
@@ -54,9 +57,6 @@ class GradientStep:
 
     def __call__(self, batch: Batch) -> bool:
         """Whether it could be made."""
-        from ..native.gradients import projected_gradients  # numba is imported by who needs it
-        from ..native.systems import take_systems
-
         self._refresh(batch)
         self._choose_rows(np.asarray(batch.free.any(axis=0)))
         self._prepare(batch)
@@ -98,8 +98,6 @@ class GradientStep:
 
     def _prepare(self, batch: Batch) -> None:
         """The preconditioners of the problems whose free coefficients have changed."""
-        from ..native.gradients import invert_each
-
         near, first = self.near, self.made == 0
         changed = np.ones(len(batch.free), dtype=bool) if first else batch.changes > 0
         numbers = batch.numbers[changed]
@@ -115,9 +113,6 @@ class GradientStep:
 
     def _follow(self, batch: Batch, x: Array, image: Array, size: Array) -> None:
         """Take a step; u in double precision where bounds seem to have settled and single would be seen."""
-        from ..native.panels import product
-        from ..native.systems import add_images, put_steps
-
         near, chosen, unit = self.near, self.chosen, self.near.unit * size
         length, total = put_steps(chosen.rows, x, size, batch.beta)
         batch.error += self.rounding * unit * length

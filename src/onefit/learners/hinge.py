@@ -14,7 +14,6 @@ from ..core import Targets, Workspace
 from ..core.capabilities import Margin
 from ..core.machine import HINGE
 from .dual import Array, Dual, smoothing_ridge
-from .margins import margin_path
 from .support_vector import Rows, SupportVectorLearner
 
 
@@ -30,6 +29,8 @@ class TwoClassLearner(SupportVectorLearner):
 
     def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
         """The machine trained on all rows, for every C and pair of classes."""
+        from .margins import margin_path  # numba is imported by who needs it
+
         return margin_path(self, ws, targets, penalties)
 
 

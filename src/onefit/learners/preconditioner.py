@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linalg.pivoted import pivoted_cholesky, towards_eigenvectors
+from ..native.gradients import follow_scales
+from ..native.panels import empty_panels, fill_panels, take_panels
 from .dual import Array
 
 RANK = 32
@@ -85,8 +87,6 @@ class Preconditioner:
 
     def between(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[Any]:
         """What products of coefficients of some rows, at others, are made with: a part of K, in panels if K is."""
-        from ..native.panels import empty_panels, take_panels  # numba is imported by who needs it
-
         if self.K.ndim == 2:
             return self.K[np.ix_(others, rows)]
         part = empty_panels((len(rows), len(others)), self.kind)
@@ -138,8 +138,6 @@ class Preconditioner:
         Cost: O(r²) for each row that another problem, or an old scale, has otherwise, apart from a factor; O(n r²) if
         none is known.
         """
-        from ..native.gradients import follow_scales
-
         if matrices is None or old is None:
             largest = scale.max(axis=0)
             common = (self.G * largest) @ self.G.T
@@ -153,8 +151,6 @@ class Preconditioner:
 
 def _panels(K: NDArray[Any], kind: type[np.floating[Any]], shift: float = 0.0, unit: float = 1.0) -> NDArray[Any]:
     """``(K - shift) / unit`` in panels."""
-    from ..native.panels import empty_panels, fill_panels
-
     panels = empty_panels(K.shape, kind)
     fill_panels(K, shift, unit, panels)
     return panels

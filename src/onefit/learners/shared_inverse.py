@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from ..linalg.inverse import mirror_upper
 from ..linalg.lapack import cholesky_in_place, invert_in_place
+from ..native.factor import gather
+from ..native.narrow import narrow_product
+from ..native.schur import schur_leaps
 from .dual import Array
 
 Rows = NDArray[np.intp]
@@ -33,8 +36,6 @@ class SharedInverse:
         self, K: Array, ridge: Array, base: Rows, constant: float, jitter: float, factor: Array | None = None
     ) -> None:
         """``factor`` is U with ``UᵀU = M`` on the rows ``base``, in their order, if it is known: a third is saved."""
-        from ..native.factor import gather
-
         m = len(base)
         self.K, self.ridge, self.base, self.constant = K, ridge + jitter, base, constant
         self.place = np.full(len(K), -1)
@@ -79,9 +80,6 @@ class SharedInverse:
         Coefficients that are not free now but outside the base stay where they are, and so may violate the conditions
         of optimality afterwards. With a bias the steps sum to ``missing``. Returns for which problems all went well.
         """
-        from ..native.narrow import narrow_product
-        from ..native.schur import schur_leaps
-
         self._learn(np.flatnonzero(free.any(axis=0)))
         base, rows = self.base, np.concatenate([self.base, self.known])
         right = np.take(-(gradient + epsilon * side) * free, base, axis=1)
@@ -104,8 +102,6 @@ class SharedInverse:
 
     def _resting(self, free: NDArray[np.bool_]) -> tuple[Rows, int, Array]:
         """(rows of the base that are not free, their number, the factor of P on them), with room for more."""
-        from ..native.factor import gather
-
         resting = np.flatnonzero(~free[self.base])
         q = len(resting)
         room = min(q + max(ROOM, len(self.base) // 8), len(self.base))

@@ -14,7 +14,6 @@ from ..core import Targets, Workspace
 from ..core.machine import SQUARED_HINGE
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
-from .margins import squared_radii
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class SquaredHinge(TwoClassLearner):
 
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         used = weights > 0
-        ridge = np.divide(0.5 / C, weights, out=np.ones(len(y)), where=used)
+        ridge = 0.5 / C / (weights + ~used)
         ends = np.multiply(y, np.inf, out=np.zeros(len(y)), where=used & (y != 0))
         return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
 
@@ -42,4 +41,6 @@ class SquaredHinge(TwoClassLearner):
 
     def squared_radii(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
         """Squared radii of the smallest balls around all rows in the feature space of ``K + D``."""
+        from .margins import squared_radii  # numba is imported by who needs it
+
         return squared_radii(self, ws, targets, penalties)

@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 
 from ..core import Targets, Workspace
 from ..core.machine import HeldOut, Judge, OnTrain, Series
-from .bouligand import SeriesRun
-from .certified import CertifiedRun
 from .dual import Array, Dual
-from .exact_run import Run
 
 Rows = NDArray[np.intp]
 
@@ -80,6 +77,10 @@ class SupportVectorLearner(ABC):
         ``error`` is the radius of the ball around the solution that its duality gap proves, times the norm of the
         longest row: a bound of the held-out values' error but for that of the bias.
         """
+        from .bouligand import SeriesRun  # numba is imported by who needs it
+        from .certified import CertifiedRun
+        from .exact_run import Run
+
         run = Run(self, ws, targets, penalties, scale_penalty, on_train)
         if series is not None:
             run = SeriesRun(self, ws, targets, penalties, scale_penalty, on_train, series)

@@ -14,6 +14,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..native.narrow import narrow_product
+from ..native.ready import make_ready
+from ..native.sets import change_sets, tell_bias
+from ..native.systems import update_each
 from .chosen_rows import ChosenRows
 from .dual import ROUNDING, Array, Dual, Solution, are_free
 from .gradient_step import LEAPS, GradientStep
@@ -110,8 +114,6 @@ class Batch:
         watch: Watch | None = None,
         rough: int = 0,
     ) -> None:
-        from ..native.ready import make_ready
-
         make_ready(K)
         self.K, self.duals, self.tolerance, self.watch = K, duals, tolerance, watch
         self.solutions: list[Solution | None] = [None] * len(duals)
@@ -165,8 +167,6 @@ class Batch:
 
     def _settle(self) -> None:
         """Change the free sets after a step; put away what is solved."""
-        from ..native.sets import change_sets, tell_bias
-
         t = len(self.numbers)
         b, residual, changes = np.empty(t), np.empty(t), np.empty(t, dtype=np.intp)
         change_sets(
@@ -201,8 +201,6 @@ class Batch:
 
 def images_of(K: Array, B: Array) -> Array:
     """``K`` times the rows of B, as rows and in their precision."""
-    from ..native.narrow import narrow_product
-
     out = np.empty((len(B), len(K)), dtype=B.dtype)
     narrow_product(K, B, out)
     return out
@@ -210,8 +208,6 @@ def images_of(K: Array, B: Array) -> Array:
 
 def images_of_few(K: Array, B: Array) -> Array:
     """The same for rows with many zeros. Cost: O(n) for each other entry."""
-    from ..native.systems import update_each
-
     out = np.zeros((len(B), len(K)))
     update_each(K, out, B, np.zeros_like(out), np.ones(len(B), dtype=bool))
     return out
