@@ -204,6 +204,27 @@ def test_conjugate_gradients_stop_where_the_twin_does(seed, bias, rank, rough, l
 
 
 @biases
+@pytest.mark.parametrize("look", [1, 4, 100])
+@pytest.mark.parametrize("limit", [4, 12, 60])
+def test_the_patient_do_not_go_on_alone(bias, look, limit):
+    K, near, ridge, right, free, missing = systems(1, rank=0)
+    goal, patient, found = np.array([1e-12, 1e-3, 1e-12]), np.array([True, False, True]), []
+    for loop in (gradients.projected_gradients, twins.projected_gradients):
+        x, image = np.empty_like(right), np.empty_like(right)
+        parts = (K, *near, ridge, right, free, missing, bias, goal, np.zeros(3), limit, look, patient, x, image)
+        found.append((*loop(*parts), x))
+        np.testing.assert_allclose(image, x @ K, atol=1e-10)
+    solved = found[0][0]
+    np.testing.assert_array_equal(solved, found[1][0])
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
+    np.testing.assert_allclose(found[0][2][solved], found[1][2][solved], atol=1e-9)
+    alone = np.empty_like(right)
+    gradients.projected_gradients(*parts[:-3], np.zeros(3, dtype=bool), alone, image)
+    assert np.allclose(found[0][2], alone, atol=1e-9) == (look == 100 or limit == 4)
+    assert found[0][0].all() == (limit == 60 or (look < 100 and limit == 12))
+
+
+@biases
 def test_only_the_patient_solve_what_seems_to_need_many_steps(bias):
     K, near, ridge, right, free, missing = systems(0, rank=0)
     parts = (K, *near, ridge, right, free, missing, bias, np.full(3, 1e-10), np.full(3, 1e-1), 60)

@@ -31,9 +31,8 @@ class Foresight:
         if not last or last[0][0] >= C or last[0][1].keys() != solutions.keys():
             return
         self._kept = [*last, (C, solutions)]
-        support = np.array([solution.beta != 0 for solution in solutions.values()])
-        before = np.array([last[0][1][number].beta != 0 for number in solutions])
-        self._changed = float((support != before).sum(axis=1).mean())
+        now, before = ([some[number].beta != 0 for number in solutions] for some in (solutions, last[0][1]))
+        self._changed = int(np.count_nonzero(np.not_equal(now, before))) / len(solutions)
         if wrong:
             self._wrong = float(np.mean(wrong))
 

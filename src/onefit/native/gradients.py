@@ -21,7 +21,8 @@ def projected_gradients(
     ``goal``, or when their root mean square is at most its ``rough`` times the first. Products have the precision of G:
     single precision leaves some 1e-6 of a residual.
     Returns (which are solved within ``limit`` steps, how many each seemed to need for its goal after ``look`` steps, 0
-    if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up.
+    if there were not as many). If one that is not ``patient`` needs more than the limit, all are given up. Those that
+    are patient count as solved when all others are, after ``look`` steps: products with a single vector are slow.
 
     Preconditioned by the inverse of ``1 / scale + GᵀG`` on the free rows, for ``scale`` (t, n), zero elsewhere, and
     panels of G (r, n) and of its transpose H; ``inverses`` (t, r, r) are those of ``I + G scale Gᵀ``.
@@ -40,16 +41,19 @@ def projected_gradients(
         first[k] = max(size[k], aim[k])
     active, needed, solved, hopeless = np.empty(t, dtype=np.int64), np.zeros(t), np.ones(t, dtype=np.bool_), False
     for step in range(limit + 1):
-        n_active = 0
+        n_active, waited_for = 0, patient.all()
         for k in range(t):
             reached = size[k] <= aim[k] and np.abs(r[k]).max() <= goal[k]
             if not (reached or size[k] <= rough[k] * rough[k] * first[k]):  # nor is NaN
                 active[n_active] = k
                 n_active += 1
+                waited_for |= not patient[k]
                 if step == look and not size[k] <= aim[k]:
                     shrunk = np.log(size[k] / first[k]) / look
                     needed[k] = np.log(aim[k] / first[k]) / shrunk if shrunk < 0 else np.inf
                     hopeless |= needed[k] > limit and not patient[k]
+        if step >= look and not waited_for:
+            n_active = 0
         if n_active == 0 or step == limit or hopeless:
             break
         _precondition(G, H, scale, inverses, r, active[:n_active], shown, low, moved)

@@ -61,15 +61,20 @@ def projected_gradients(
     ``1 / scale + GᵀG`` on the free rows, G in panels. Residuals of a problem's ``goal`` are enough, or a root mean
     square of its ``rough`` times the first.
     Returns (which reach it within ``limit`` steps, how many each seems to need for its goal after ``look`` steps); if
-    one that is not ``patient`` needs more than the limit, no more are tried after the look.
+    one that is not ``patient`` needs more than the limit, no more are tried after the look. Those that are patient
+    count as solved when all others are, after the look.
     """
     K, G = (part if part.ndim == 2 else dense(part, right.shape[1]) for part in (K, G))
-    outcomes = [
-        _gradients(K, G, scale[k], ridge[k], right[k], free[k], missing[k], bias, goal[k], rough[k], limit, look, x[k])
-        for k in range(len(right))
-    ]
+    parts, t = (scale, ridge, right, free, missing), len(right)
+    outcomes, waited_for, last = np.empty((3, t)), np.full(t, patient.all()) | ~patient, limit + 1.0
+    for k in np.argsort(~waited_for, kind="stable"):
+        if not waited_for[k] and outcomes[0, waited_for].all():
+            last = max(look, outcomes[2, waited_for].max())
+        most = int(min(limit, last))
+        outcomes[:, k] = _gradients(K, G, *(part[k] for part in parts), bias, goal[k], rough[k], most, look, x[k])
+        outcomes[0, k] += last <= limit
     image[:] = x @ K
-    solved, needed, steps = (np.array(part) for part in zip(*outcomes))
+    solved, needed, steps = outcomes[0] > 0, *outcomes[1:]
     if (needed[~patient] > limit).any():
         solved &= steps < look
     return solved, needed

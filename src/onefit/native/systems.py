@@ -26,10 +26,10 @@ def take_systems(
             ridge[k, a], scale[k, a], free[k, a] = all_ridges[k, i] * share, all_scales[k, i], all_free[k, i]
             value = (target[i] - u[k, i] - all_ridges[k, i] * beta[k, i] - side[k, i] * epsilon) * share
             right[k, a] = value if free[k, a] else 0.0
+        for a in range(m):
             largest = max(largest, abs(right[k, a]))
         size[k] = largest if largest > 0 else 1.0
-        for a in range(m):
-            right[k, a] /= size[k]
+        right[k] /= size[k]
     return size
 
 
@@ -37,13 +37,12 @@ def take_systems(
 def put_steps(rows, x, size, beta):
     """Add ``size`` times steps x (t, m) on some rows to beta (t, n); returns the lengths of x and their sums."""
     t, m = x.shape
-    length, total = np.zeros(t), np.zeros(t)
+    length, total = np.empty(t), np.empty(t)
     for k in range(t):
+        length[k], total[k] = np.sqrt((x[k] * x[k]).sum()), x[k].sum()
         for a in range(m):
             beta[k, rows[a]] += size[k] * x[k, a]
-            length[k] += x[k, a] * x[k, a]
-            total[k] += x[k, a]
-    return np.sqrt(length), total
+    return length, total
 
 
 @compiled
