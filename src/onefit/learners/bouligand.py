@@ -330,7 +330,7 @@ class _Terms:
         if not self.bias:
             return np.zeros(a.shape[1])
         u = self.start.u[:, None] + self._image(a)
-        duals = [self.problem.dual(number, self.C) for number in changes.numbers]
+        duals = self.problem.duals(changes.numbers, self.C).each()
         return np.array([sum(best_bias(dual, column)) / 2 for dual, column in zip(duals, u.T)]) - self.start.b
 
     def values(self, a: Array, biases: Array, rows: list[Rows]) -> Iterator[Array]:

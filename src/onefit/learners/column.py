@@ -8,7 +8,7 @@ from them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import repeat
@@ -170,9 +170,10 @@ class Column:
         total = ws.problem.total or ws.n
         return total / len(ws.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
 
-    def dual(self, number: int, C: float) -> Dual:
-        """The problem of a split."""
-        return self.run.learner.dual(self.y, C * self.growth(number), self.weights(number))
+    def duals(self, numbers: Sequence[int], C: float) -> Dual:
+        """The problems of some splits."""
+        growths, weights = ([of(number) for number in numbers] for of in (self.growth, self.weights))
+        return self.run.learner.dual(self.y, C * np.array(growths)[:, None], np.array(weights))
 
     @cached_property
     def full_weights(self) -> Array:
@@ -292,8 +293,8 @@ class Column:
         assert self._full is not None
         assert self.solver is not None
         full, was = self._full, self._full_dual
-        duals = [self.dual(number, C) for number in numbers]
-        starts = np.array([_at_bounds(full.beta, was, dual) for dual in duals])
+        together = self.duals(numbers, C)
+        duals, starts = together.each(), _at_bounds(full.beta, was, together)
         if watch is not None:
             watch.expect(numbers, duals, starts)
             kept = np.flatnonzero(watch(duals, starts))
@@ -322,13 +323,14 @@ class Column:
     def _solve_ahead(self, numbers: list[int], C: float) -> Solved:
         """The splits that are solved from where their own solutions at the last penalties lead, unless that is slow."""
         assert self.solver is not None
-        duals = [self.dual(number, C) for number in numbers]
+        together = self.duals(numbers, C)
+        duals = together.each()
         lines = [self._foresight.line(number, C) for number in numbers]
         betas, u = np.array([beta for beta, _ in lines]), np.array([image for _, image in lines])
-        starts = np.array([dual.within(beta) for dual, beta in zip(duals, betas)])
+        starts = together.within(betas)
         images = self._images(starts, betas, u)
-        used = np.sum([dual.lower < dual.upper for dual in duals], axis=0)
-        in_most = np.where(2 * (starts != 0).sum(axis=0) > used, self.y, 0.0)
+        used = together.lower < together.upper
+        in_most = np.where(2 * (starts != 0).sum(axis=0) > used.sum(axis=0), self.y, 0.0)
         base = self.run.learner.dual(self.y, C, self.full_weights), in_most
         problems = Problems(duals, starts, images)
         found = self._group.solve(problems, base, None, self._foresight.changes(C))
@@ -355,8 +357,7 @@ class Column:
 
     def _solve_apart(self, numbers: list[int], C: float) -> Solved:
         """A split by itself, from its solution at the last penalty, or in closed form if K is diagonal."""
-        for number in numbers:
-            dual = self.dual(number, C)
+        for number, dual in zip(numbers, self.duals(numbers, C).each()):
             if self.identity is not None:
                 solution = _diagonal_solution(dual, self.identity[0])
             else:
@@ -385,7 +386,7 @@ def _diagonal_solution(dual: Dual, diagonal: float) -> Solution:
 
 
 def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:
-    """``beta`` of another problem within the bounds of this one: what rested at a bound rests there."""
+    """``beta`` of another problem within the bounds of this one, or of several: what rested at a bound rests there."""
     start = dual.within(beta)
     start = np.where(beta == was.upper, dual.upper, start)
     return np.where(beta == was.lower, dual.lower, start)

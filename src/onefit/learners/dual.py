@@ -24,7 +24,10 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Dual:
-    """Targets, bounds and diagonal of the problem; ``moving`` says that its bounds follow the penalty."""
+    """Targets, bounds and diagonal of the problem; ``moving`` says that its bounds follow the penalty.
+
+    Bounds and diagonals (t, n) are those of several problems, which are made together and solved as ``each`` of them.
+    """
 
     target: Array
     lower: Array
@@ -33,6 +36,11 @@ class Dual:
     epsilon: float
     bias: bool
     moving: bool = True
+
+    def each(self) -> list[Dual]:
+        """The problems, of several; nothing is copied."""
+        parts = zip(self.lower, self.upper, self.ridge)
+        return [Dual(self.target, *part, self.epsilon, self.bias, self.moving) for part in parts]
 
     def free(self, beta: Array) -> NDArray[np.bool_]:
         """The coefficients that are at no end of their piece."""

@@ -28,9 +28,9 @@ class EpsilonInsensitive(SupportVectorLearner):
     def trainable(self, y: Array, weights: Array) -> bool:
         return bool((weights > 0).any())
 
-    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+    def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
         box = C * weights
-        return Dual(y, -box, box, np.zeros(len(y)), self.epsilon, self.bias)
+        return Dual(y, -box, box, np.zeros(box.shape), self.epsilon, self.bias)
 
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
         r"""A quadratic for :math:`||y - f| - \epsilon| \le h`: a narrower tube, and a ridge.

@@ -40,9 +40,9 @@ class Hinge(TwoClassLearner):
 
     name = HINGE
 
-    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+    def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
         box = C * weights * y
-        return Dual(y, np.minimum(box, 0.0), np.maximum(box, 0.0), np.zeros(len(y)), 0.0, self.bias)
+        return Dual(y, np.minimum(box, 0.0), np.maximum(box, 0.0), np.zeros(box.shape), 0.0, self.bias)
 
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
         r"""A quadratic for :math:`|1 - y f| \le h`: targets ``(1 + h) y``, and a ridge."""

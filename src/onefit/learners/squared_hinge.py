@@ -22,10 +22,10 @@ class SquaredHinge(TwoClassLearner):
 
     name = SQUARED_HINGE
 
-    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+    def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
         used = weights > 0
         ridge = 0.5 / C / (weights + ~used)
-        ends = np.multiply(y, np.inf, out=np.zeros(len(y)), where=used & (y != 0))
+        ends = np.multiply(y, np.inf, out=np.zeros(used.shape), where=used & (y != 0))
         return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
 
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:

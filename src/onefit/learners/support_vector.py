@@ -33,8 +33,11 @@ class SupportVectorLearner(ABC):
         """What the machine is called."""
 
     @abstractmethod
-    def dual(self, y: Array, C: float, weights: Array) -> Dual:
-        """The dual problem of targets y with penalty ``C weights``; rows of weight zero are left out."""
+    def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
+        """The dual problem of targets y with penalty ``C weights``; rows of weight zero are left out.
+
+        Those of several problems for weights (t, n), with a C for all or for each (t, 1).
+        """
 
     @abstractmethod
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
