@@ -10,9 +10,10 @@ from .tasks import Entry, Path, Row, Settings
 
 def of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-    columns = np.arange(part.shape[2])
-    chosen = np.array([np.broadcast_to(np.searchsorted(penalties, e.penalties), columns.shape) for e in entries])
-    return part.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
+    c = part.shape[2]
+    wanted = [entry.penalties if len(entry.penalties) == c else c * entry.penalties for entry in entries]
+    chosen = np.searchsorted(penalties, wanted)
+    return part.transpose(0, 2, 1)[chosen, np.arange(c)].transpose(0, 2, 1)
 
 
 class TrainScores:
