@@ -100,12 +100,16 @@ def test_margins_of_a_kernel_that_is_the_identity_need_no_gram_matrix():
 
 @seeds
 @pytest.mark.parametrize("weighted", [False, True])
-def test_smallest_balls(seed, weighted):
+@pytest.mark.parametrize("left_out", [0, 9])
+def test_smallest_balls(seed, weighted, left_out):
+    """Around the rows that count."""
     K = gaussian(points(seed, N), 0.3) * np.linspace(1, 2, N)[:, None] * np.linspace(1, 2, N)
-    weights = row_weights(seed, N) if weighted else None
+    weights = row_weights(seed, N) if weighted else np.ones(N)
+    weights[:left_out] = 0.0
     y = np.where(np.arange(N) % 2, 1.0, -1.0)
     penalties = np.array([0.1, 1.0, 100.0])
-    radii = SquaredHinge().squared_radii(space(K), Targets(y[:, None], weights), penalties)
+    given = weights if weighted or left_out else None
+    radii = SquaredHinge().squared_radii(space(K), Targets(y[:, None], given), penalties)
     for C, squared in zip(penalties, radii):
-        ridge = 1 / (2 * C * (np.ones(N) if weights is None else weights))
-        assert squared == pytest.approx(smallest_ball(K + np.diag(ridge))[0], rel=1e-8)
+        A = K[left_out:, left_out:] + np.diag(1 / (2 * C * weights[left_out:]))
+        assert squared == pytest.approx(smallest_ball(A)[0], rel=1e-8)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..core import Targets, Workspace
 from ..core.capabilities import Margin
 from ..core.machine import NotUnderstoodError
+from ..linalg.product import product
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
@@ -92,20 +93,22 @@ def squared_radii(learner: SupportVectorLearner, ws: Workspace, targets: Targets
 
     .. math:: R^2 = \max_b \sum_i b_i A_{ii} - b^T A b, \quad b \ge 0, \; \sum_i b_i = 1
 
-    With ``b = beta + 1/n`` that is the dual problem of a machine with bias: ``sum beta = 0`` and ``beta >= -1/n``.
+    With ``b = beta + c``, c the same for all m rows, ``1 / m``, that is the dual problem of a machine with bias:
+    ``sum beta = 0`` and ``beta >= -c``. Rows of weight zero are not there.
     """
     n, radii = ws.n, []
     weights = targets.whole_weights
     weights = np.ones(n) if weights is None else weights
-    solver = _solver(ws, np.arange(n))
-    diagonal, means = ws.rows().diagonal, ws.rows().totals.sums / n
+    solver, used = _solver(ws, np.arange(n)), weights > 0
+    c = used / used.sum()
+    diagonal, means = ws.rows().diagonal, product(ws.gram(), c)
     start = np.zeros(n)
     for C in penalties:
         ridge = learner.dual(targets.Y[:, 0], float(C), weights).ridge
-        target = (diagonal + ridge) / 2 - means - ridge / n
-        dual = Dual(target, np.full(n, -1.0 / n), np.full(n, 1.0 - 1.0 / n), ridge, 0.0, True, moving=False)
+        target = (diagonal + ridge) / 2 - means - ridge * c
+        dual = Dual(target, -c, used - c, ridge, 0.0, True, moving=False)
         solution = solver.solve(dual, start, warm=bool(start.any()))
         start = solution.beta
-        b = start + 1.0 / n
+        b = start + c
         radii.append(float(b @ (diagonal + ridge) - b @ (solution.u + means) - ridge @ b**2))
     return np.array(radii)
