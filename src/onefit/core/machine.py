@@ -138,7 +138,8 @@ class Learner(Protocol):
     ) -> HeldOut:
         """Out-of-fold values for every penalty and split: exact, by a series, or as well as a judge asks for.
 
-        ``resolve_small`` asks for the digits, signs and ranks of values below the rounding of the targets.
+        Penalties ascend: solutions at one are where the next one starts from. ``resolve_small`` asks for the digits,
+        signs and ranks of values below the rounding of the targets.
         """
 
     def __hash__(self) -> int: ...

@@ -75,7 +75,7 @@ class SupportVectorLearner(ABC):
         on_train: OnTrain | None = None,
         judge: Judge | None = None,
     ) -> HeldOut:
-        """Out-of-fold values for every C and split; NaN where a split cannot be trained on.
+        """Out-of-fold values for every C, from small to large, and split; NaN where a split cannot be trained on.
 
         ``error`` is the radius of the ball around the solution that its duality gap proves, times the norm of the
         longest row: a bound of the held-out values' error but for that of the bias.
