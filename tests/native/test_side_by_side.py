@@ -257,9 +257,9 @@ def test_conjugate_gradients_do_not_call_nan_a_solution():
     right[1, np.flatnonzero(free[1])[0]] = np.nan
     x = np.empty_like(right)
     for loop in (gradients.projected_gradients, twins.projected_gradients):
-        parts = (*near, ridge, right, free, missing, True, np.full(3, 1e-10), np.zeros(3), 20, 8)
-        for patient in (False, True):
-            assert not loop(K, *parts, np.full(3, patient), x, x.copy())[0][1]
+        parts = (*near, ridge, right, free, missing, True, np.full(3, 1e-10), np.zeros(3), 60, 8)
+        for patient in ([False] * 3, [True] * 3, [False, True, False]):
+            assert not loop(K, *parts, np.array(patient), x, x.copy())[0][1]
 
 
 def batch(machine, bias, seed, n=40, t=3):

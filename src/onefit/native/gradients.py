@@ -53,6 +53,8 @@ def projected_gradients(
                     needed[k] = np.log(aim[k] / first[k]) / shrunk if shrunk < 0 else np.inf
                     hopeless |= needed[k] > limit and not patient[k]
         if step >= look and not waited_for:
+            for k in active[:n_active]:
+                solved[k] = np.isfinite(size[k])
             n_active = 0
         if n_active == 0 or step == limit or hopeless:
             break

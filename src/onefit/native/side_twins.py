@@ -72,7 +72,7 @@ def projected_gradients(
             last = max(look, outcomes[2, waited_for].max())
         most = int(min(limit, last))
         outcomes[:, k] = _gradients(K, G, *(part[k] for part in parts), bias, goal[k], rough[k], most, look, x[k])
-        outcomes[0, k] += last <= limit
+        outcomes[0, k] += last <= limit and np.isfinite(x[k]).all()
     image[:] = x @ K
     solved, needed, steps = outcomes[0] > 0, *outcomes[1:]
     if (needed[~patient] > limit).any():
