@@ -28,15 +28,16 @@ EXPERIMENTS = {
     "svr": (
         "SVR, 1,000 rows",
         "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
-        "`python benchmarks/support_vector.py --machine svr`; one of six runs, whose ratios were 15.1 to 16.0 with "
-        "a median of 15.5",
+        "`python benchmarks/support_vector.py --machine svr`; one of three runs, whose ratios were 15.3, 15.6 and 19.6",
     ),
     "l2svc": (
         "L2SVC, 1,000 rows",
         "The grid and the folds of SVC; GridSearchCV trains onefit's L2SVC, which scikit-learn does not have with "
-        "kernels. On average 824 coefficients are free, of SVC 238, and this search takes about as long as "
-        "that of SVC (1.01 times in the median of 25 pairs of runs, 1.00 of eleven with 2,000 rows): "
-        "`python benchmarks/support_vector.py --machine l2svc --peers grid onefit`",
+        "kernels: `python benchmarks/support_vector.py --machine l2svc --peers grid onefit`. On average 824 "
+        "coefficients are free, of SVC 238. Beside that of SVC the search took 0.91 times as long in the median of 52 "
+        "pairs of runs in four processes (medians 0.88 to 0.92), and 0.93 times with 2,000 rows (14 pairs, two "
+        "processes): "
+        "`python benchmarks/in_turn.py`",
     ),
     "ridge": (
         "Kernel ridge regression, 1,000 rows",
