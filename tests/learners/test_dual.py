@@ -27,6 +27,24 @@ def weighted(machine, name, seed, n, C, bias=True):
 
 @seeds
 @machines
+def test_problems_that_are_made_together_are_those_that_are_made_apart(seed, machine):
+    _, X = gram("medium", seed, 30)
+    y = target(machine, seed, X)
+    weights = np.array([np.where(np.arange(30) % 3 == k, 0.0, row_weights(seed + k, 30)) for k in range(3)])
+    C = np.array([[0.1], [2.0], [300.0]])
+    together = learner(machine).dual(y, C, weights)
+    for k, dual in enumerate(together.each()):
+        apart = learner(machine).dual(y, float(C[k, 0]), weights[k])
+        for name in ("target", "lower", "upper", "ridge", "epsilon", "bias", "moving"):
+            np.testing.assert_array_equal(getattr(dual, name), getattr(apart, name))
+        assert dual.least_ridge == apart.least_ridge
+        assert dual.lower.base is together.lower
+        beta = random_start(apart, seed)
+        np.testing.assert_array_equal(together.within(2 * beta)[k], apart.within(2 * beta))
+
+
+@seeds
+@machines
 @pytest.mark.parametrize("name", ["wide", "narrow", "linear", "zero"])
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e3])
 def test_the_gap_is_primal_less_dual(seed, machine, name, C):

@@ -171,7 +171,7 @@ class Column:
         return total / len(ws.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
 
     def duals(self, numbers: Sequence[int], C: float) -> Dual:
-        """The problems of some splits."""
+        """The problems of some splits, as one of several."""
         growths, weights = ([of(number) for number in numbers] for of in (self.growth, self.weights))
         return self.run.learner.dual(self.y, C * np.array(growths)[:, None], np.array(weights))
 
