@@ -16,7 +16,8 @@ class Smoother:
 
     Residuals and ``1 - H_ii`` are kept divided by the ridge, so that both survive a ridge of zero. ``left_out`` are
     exact leave-one-out residuals, NaN where a row cannot be left out. ``failed`` marks ridges without a unique
-    solution.
+    solution. ``left_out_values`` are the leave-one-out predictions where they were asked for: small ones have signs
+    and digits, which ``y`` less a residual has not.
     """
 
     ridges: Array  # (L, 1, c): those of each column
@@ -24,6 +25,7 @@ class Smoother:
     unit_slacks: Array  # (L, n, c): (1 - H_ii) / ridge
     left_out: Array  # (L, n, c)
     failed: NDArray[np.bool_]  # (L,)
+    left_out_values: Array | None = None  # (L, n, c)
 
     @property
     def residuals(self) -> Array:
@@ -44,6 +46,7 @@ class Smoother:
             pick(self.unit_slacks),
             pick(self.left_out),
             np.asarray(self.failed[chosen].any(axis=1)),
+            None if self.left_out_values is None else pick(self.left_out_values),
         )
 
 

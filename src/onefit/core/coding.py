@@ -212,11 +212,13 @@ class CodedTargets:
         classes = self.coding.classes
         if classes is None:
             return [None] * len(folds)
+        used = np.ones(len(self.labels), dtype=np.intp) if weights is None else (weights > 0).astype(np.intp)
+        number = np.searchsorted(classes, self.labels)
+        everywhere = np.bincount(number, used, len(classes))
         present: list[NDArray[Any] | None] = []
-        for fold in folds:
-            rows = fold.train if weights is None else fold.train[weights[fold.train] > 0]
-            found = np.unique(self.labels[rows])
-            present.append(None if len(found) == len(classes) else found)
+        for fold in folds:  # by the rows removed, which are few in leave-one-out
+            remaining = everywhere - np.bincount(number[fold.removed], used[fold.removed], len(classes)) > 0
+            present.append(None if remaining.all() else classes[remaining])
         return present
 
 

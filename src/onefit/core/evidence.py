@@ -133,22 +133,27 @@ class Evidence:
         assert self.trained is not None
         return self.trained
 
-    def smoother(self, share: float = 1.0) -> Smoother:
-        """The linear machine on all rows, for every candidate, with ``share`` of its ridge."""
+    def smoother(self, share: float = 1.0, *, values: bool = False) -> Smoother:
+        """The linear machine on all rows, for every candidate, with ``share`` of its ridge.
+
+        ``values`` asks for leave-one-out predictions as well; a machine that has them serves those who do not ask.
+        """
 
         def compute() -> Smoother:
             machine = self.machine
             ridges = machine.penalties * share
             spectral = self.spectral or len(ridges) * INVERSE >= SPECTRUM
             learner = cast(LinearLearner, machine.learner)
-            found = learner.smoother(self.ws, machine.targets, ridges, spectral=spectral).of_columns(machine.chosen)
+            found = learner.smoother(self.ws, machine.targets, ridges, spectral=spectral, values=values)
+            found = found.of_columns(machine.chosen)
             if found.failed.any():
                 self.reasons.append("K + alpha I is singular to working precision")
                 found.unit_residuals[found.failed] = np.nan
                 found.left_out[found.failed] = np.nan
             return found
 
-        return self.once(("smoother", share), compute)
+        with_values = ("smoother", share, True)
+        return self.once(with_values if values or with_values in self._kept else ("smoother", share, False), compute)
 
     @cached_property
     def margins(self) -> list[list[Margin]]:
@@ -187,18 +192,32 @@ class Evidence:
             self.reasons.append(found.reason)
         return Held(folds, present, parts, failed)
 
-    def left_out(self, series: Series) -> Held:
+    @cached_property
+    def _single_rows(self) -> tuple[Folds, list[NDArray[np.generic] | None]]:
+        """Leave-one-out folds, and the classes that each of them trains on."""
+        n = self.n
+        folds = Folds(n, tuple(Fold(n, np.array([i]), np.array([i])) for i in range(n)))
+        return folds, self.machine.coded.present_classes(folds, None)
+
+    def left_out(self, share: float = 1.0) -> Held:
+        """Values of every row without it, exactly, of a linear machine; weights are those on all rows."""
+        found = self.smoother(share, values=True)
+        assert found.left_out_values is not None
+        lacking = np.isnan(found.left_out_values).any(axis=(1, 2)) & ~found.failed
+        if lacking.any():
+            self.reasons.append("K + alpha I without one of its rows is singular to working precision")
+        return Held(*self._single_rows, [found.left_out_values], found.failed | lacking)
+
+    def left_out_by_series(self, series: Series) -> Held:
         """Values of every row without it, by a series from the solution on all rows; weights are those on all rows."""
 
         def compute() -> Held:
-            machine, n = self.machine, self.n
-            folds = Folds(n, tuple(Fold(n, np.array([i]), np.array([i])) for i in range(n)))
-            problem = self.ws.problem
+            machine, problem = self.machine, self.ws.problem
+            folds, present = self._single_rows
             apart = Problem(problem.X, folds, problem.ledger, parent=problem)
             ws = replace(self.ws, problem=apart)  # what is computed already is shared
             targets = Targets(machine.targets.Y, machine.targets.whole_weights)
             found = machine.learner.heldout(ws, targets, machine.penalties, series=series)
-            present = machine.coded.present_classes(folds, None)
             return self._of_candidates(found, folds, present)
 
         return self.once(("left out", series), compute)

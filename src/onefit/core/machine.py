@@ -148,8 +148,13 @@ class Learner(Protocol):
 class LinearLearner(Learner, Protocol):
     """A learner whose fitted values are linear in the targets."""
 
-    def smoother(self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool) -> Smoother:
-        """The machine trained on all rows; ``spectral`` asks to take every ridge from one spectrum."""
+    def smoother(
+        self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
+    ) -> Smoother:
+        """The machine trained on all rows; ``spectral`` asks to take every ridge from one spectrum.
+
+        ``values`` asks for leave-one-out predictions whose signs and ranks can be read.
+        """
 
 
 class MarginLearner(Learner, Protocol):

@@ -47,6 +47,6 @@ class ALO(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on rows that were left out."""
         if evidence.machine.learner.name == LEAST_SQUARES:
-            return left_out_loss(evidence, evidence.smoother().left_out)
-        held = evidence.left_out(Series(np.inf, self.h))
+            return left_out_loss(evidence)
+        held = evidence.left_out_by_series(Series(np.inf, self.h))
         return mean_loss(prediction_losses(evidence, held), "points")

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 READS = ("gram", "labels", "spectrum", "smoother", "margin", "left_out", "heldout")
 """What a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, a machine that
 is linear in its targets and trained on all rows, a support vector machine trained on all rows, values of every row
-without it by a series, out-of-fold values."""
+without it, out-of-fold values."""
 
 _MACHINE = {"smoother", "margin", "left_out", "heldout"}
 

@@ -17,10 +17,11 @@ class LOO(Criterion):
 
     .. math:: \frac1n \sum_i \mathrm{loss}(y_i, y_i - r_i), \qquad r_i = \frac{y_i - f_i}{1 - H_{ii}}
 
-    Squared error in regression (PRESS / n), the share of wrong labels in classification, as in CV. The held-out errors
-    are not weighted, whatever the rows weigh in training. ``scale_penalty`` trains with (n-1)/n of the ridge.
+    Squared error in regression (PRESS / n), the share of wrong labels in classification, as in CV. Labels are read from
+    values that have the right signs however small they are, which y_i - r_i has not. The held-out errors are not
+    weighted, whatever the rows weigh in training. ``scale_penalty`` trains with (n-1)/n of the ridge.
 
-    Cost    one factorisation, then O(n²) a penalty.
+    Cost    one factorisation, then O(n²) a penalty; O(n²) more for each value below rounding (narrow kernels).
     Oracle  n fits.
     Laws    equals CV with as many folds as rows.
     Source  Cawley & Talbot (2004); Cawley (2006).
@@ -35,7 +36,7 @@ class LOO(Criterion):
     scale_penalty: bool = False
 
     name = "loo"
-    reads = ("smoother",)
+    reads = ("smoother", "left_out")
     learners = (LEAST_SQUARES,)
     formula = "(1/n) Σ loss(y_i, y_i - r_i), r_i = (y_i - f_i) / (1 - H_ii)"
     cost = "one factorisation, then O(n²) a penalty"
@@ -47,4 +48,4 @@ class LOO(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on rows that were left out."""
         share = (evidence.n - 1) / evidence.n if self.scale_penalty else 1.0
-        return left_out_loss(evidence, evidence.smoother(share).left_out)
+        return left_out_loss(evidence, share)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ..core import Fold, Workspace
 from ..linalg import heldout
-from ..linalg.spectrum import EPS, Array, Rows
+from ..linalg.factor import Factor
+from ..linalg.spectrum import EPS, Array, Rows, Spectrum
 
 THRESHOLD = 1e4 * EPS
 """Lost are values that differ from those without any neighbours by less than this share of the largest |y|."""
@@ -38,6 +39,44 @@ def mean_target(Y: Array, weights: Array | None, bias: bool, rows: Rows) -> Arra
     if not bias:
         return 0.0
     return np.asarray(np.average(Y[rows], axis=0, weights=None if weights is None else weights[rows]))
+
+
+def bias_coupling(factor: Factor) -> Array | None:
+    """``W^{1/2} K W^{1/2}`` times the unit bias direction; None without a bias."""
+    if isinstance(factor, Spectrum):
+        return factor.coupling
+    return None if factor.null is None else factor.K @ factor.null
+
+
+def left_out_values(
+    ws: Workspace,
+    inverse: heldout.Inverse,
+    scaled_dual: Array,
+    residuals: Array,
+    Y: Array,
+    weights: Array | None,
+    coupling: Array | None,
+    *,
+    resolve: bool = True,
+) -> Array:
+    """Leave-one-out values (L, n, c) of all rows, with the signs and ranks of small ones.
+
+    ``scaled_dual`` and the leave-one-out ``residuals`` are in coordinates scaled by the square roots of the weights.
+    Without ``resolve`` small values are replaced by those of a machine without neighbours.
+    """
+    w = np.ones((len(Y), 1)) if weights is None else weights[:, None]
+    values = np.asarray(Y - residuals / np.sqrt(w))
+    centre = 0.0 if coupling is None else ((w * Y).sum(axis=0) - w * Y) / (w.sum() - w)
+    lost = lost_values(values, Y, centre)
+    if not resolve:
+        return np.asarray(np.where(lost[:, :, None], centre, values))
+    every = np.flatnonzero(lost.any(axis=0))
+    step = max(1, len(Y) // (4 * len(values)))  # columns of G: no more than n²/4 numbers at a time
+    for start in range(0, len(every), step):
+        rows = every[start : start + step]
+        repaired = single_values(ws, rows, inverse, scaled_dual, residuals, Y, weights, coupling)
+        values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
+    return values
 
 
 def block_values(

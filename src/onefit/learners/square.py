@@ -98,9 +98,11 @@ class SquareLoss:
                 self._train_singular(held, ws, targets, ridges, scale_penalty, on_train)
             return held
 
-    def smoother(self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool) -> Smoother:
+    def smoother(
+        self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
+    ) -> Smoother:
         """The machine trained on all rows, for every ridge."""
-        return smoother_path(ws, targets, penalties, bias=self.bias, spectral=spectral)
+        return smoother_path(ws, targets, penalties, bias=self.bias, spectral=spectral, values=values)
 
     def _fold_by_fold(
         self, ws: Workspace, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None
@@ -248,19 +250,9 @@ class _OneFit:
         """Leave-one-out values of all rows (L, n, c)."""
         Y, weights = self.targets.Y, self.targets.fold_weights(0)
         residuals = heldout.single_residuals(inverse, dual)
-        values = np.asarray(Y - residuals / self.scale)
-        w = np.ones((len(Y), 1)) if weights is None else weights[:, None]
-        centre = ((w * Y).sum(axis=0) - w * Y) / (w.sum() - w) if self.learner.bias else 0.0
-        lost = small_values.lost_values(values, Y, centre)
-        if not self.resolve_small:
-            return np.asarray(np.where(lost[:, :, None], centre, values))
-        every = np.flatnonzero(lost.any(axis=0))
-        step = max(1, len(Y) // (4 * len(values)))  # columns of G: no more than n²/4 numbers at a time
-        for start in range(0, len(every), step):
-            rows = every[start : start + step]
-            repaired = small_values.single_values(self.ws, rows, inverse, dual, residuals, Y, weights, self._coupling())
-            values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
-        return values
+        return small_values.left_out_values(
+            self.ws, inverse, dual, residuals, Y, weights, self._coupling(), resolve=self.resolve_small
+        )
 
     def _without_rounding(
         self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, exact: bool
@@ -285,11 +277,7 @@ class _OneFit:
         return small_values.block_values(self.ws, rows, fold, after, self.targets.Y, weights, self._coupling())
 
     def _coupling(self) -> Array | None:
-        """``S K S`` times the unit bias direction."""
-        factor = self.factor
-        if isinstance(factor, Spectrum):
-            return factor.coupling
-        return None if factor.null is None else factor.K @ factor.null
+        return small_values.bias_coupling(self.factor)
 
     def _series(self, inverse: heldout.Inverse, dual: Array, fold: Fold, positions: NDArray[np.intp]) -> Array:
         """Residuals by the influence-function series; its error bound is kept."""
