@@ -15,6 +15,7 @@ from ..linalg.spectrum import Spectrum
 from .capabilities import Margin, Smoother
 from .coding import CodedTargets
 from .folds import Fold, Folds
+from .hold_out import equalise_left_out, hold_out
 from .labels import Labels
 from .machine import BallLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
 from .problem import Problem
@@ -146,6 +147,8 @@ class Evidence:
             learner = cast(LinearLearner, machine.learner)
             found = learner.smoother(self.ws, machine.targets, ridges, spectral=spectral, values=values)
             found = found.of_columns(machine.chosen)
+            if found.left_out_values is not None:
+                equalise_left_out(found.left_out_values, self.ws.problem, machine.targets)
             if found.failed.any():
                 self.reasons.append("K + alpha I is singular to working precision")
                 found.unit_residuals[found.failed] = np.nan
@@ -217,7 +220,7 @@ class Evidence:
             apart = Problem(problem.X, folds, problem.ledger, parent=problem)
             ws = replace(self.ws, problem=apart)  # what is computed already is shared
             targets = Targets(machine.targets.Y, machine.targets.whole_weights)
-            found = machine.learner.heldout(ws, targets, machine.penalties, series=series)
+            found = hold_out(machine.learner, ws, targets, machine.penalties, series=series)
             return self._of_candidates(found, folds, present)
 
         return self.once(("left out", series), compute)

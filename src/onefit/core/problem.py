@@ -15,6 +15,7 @@ from ..kernels import Kernel, Precomputed
 from ..kernels.bases import Base
 from .folds import Folds
 from .ledger import Ledger
+from .ties import identical_rows
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -37,6 +38,7 @@ class Problem:
     parent: Problem | None = None
     _bases: dict[Base, Array] = field(default_factory=dict, repr=False)
     _smallest: dict[Base, float] = field(default_factory=dict, repr=False)
+    _identical: tuple[Rows | None] | None = field(default=None, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -79,6 +81,16 @@ class Problem:
             if not np.isfinite(total):
                 raise ValueError(f"{kernel} has values that are not finite on these data.")
             return K
+
+    @property
+    def identical_rows(self) -> Rows | None:
+        """For every row the first one with the same inputs; None if all rows differ."""
+        if self.parent is not None:
+            return self.parent.identical_rows
+        with self._lock:
+            if self._identical is None:
+                self._identical = (identical_rows(self.X),)
+            return self._identical[0]
 
     def of_fold(self, number: int) -> Problem:
         """The same rows with one of the splits only."""

@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from ..core import Folds, Problem, Targets, Workspace
 from ..core.coding import CodedTargets, code_targets, row_weights
 from ..core.evidence import Evidence, Trained
+from ..core.hold_out import hold_out
 from ..core.labels import read_labels
 from ..core.machine import HeldOut, Machine, Series
 from ..core.registry import read_machine
@@ -43,12 +44,12 @@ def evidence_of(K: Any, y: Any, estimator: Any, cv: Any, *, labels: bool, held_o
     if any(classes is not None and len(classes) < 2 for classes in present):
         raise ValueError("A fold trains on one class only.")
 
-    def hold_out(series: Series | None, scale_penalty: bool) -> HeldOut:
-        return machine.learner.heldout(
-            ws, trained.targets, trained.penalties, series=series, scale_penalty=scale_penalty
+    def held(series: Series | None, scale_penalty: bool) -> HeldOut:
+        return hold_out(
+            machine.learner, ws, trained.targets, trained.penalties, series=series, scale_penalty=scale_penalty
         )
 
-    return Evidence(ws, known, trained, hold_out, present)
+    return Evidence(ws, known, trained, held, present)
 
 
 def _targets(machine: Machine, coded: CodedTargets, folds: Folds) -> Targets:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels
 from ..core.coding import PairCoding, class_weights, code_pairs
+from ..core.ties import identical_rows, repeat_first
 from ..kernels.gamma import variance_of
 from ..learners.squared_hinge import SquaredHinge
 from .weights import check_sample_weight
@@ -147,7 +148,9 @@ class L2SVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         K = X[:, self.support_] if self._precomputed else self._kernel_between(X, self.support_vectors_)
-        return K @ self.dual_coef_.T + self.intercept_
+        values = K @ self.dual_coef_.T + self.intercept_
+        repeat_first(values, identical_rows(X))
+        return values
 
     def _kernel_between(self, X, Y):
         if self._precomputed:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels
 from ..core.coding import class_weights, code_classes
+from ..core.ties import identical_rows, repeat_first
 from ..kernels.gamma import variance_of
 from ..learners.square_fit import fit_path
 from .weights import check_sample_weight
@@ -59,7 +60,9 @@ class _LeastSquaresMachine(BaseEstimator):
     def _decide(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self._kernel_between(X, self.X_fit_) @ self.dual_coef_ + self.intercept_
+        values = self._kernel_between(X, self.X_fit_) @ self.dual_coef_ + self.intercept_
+        repeat_first(values, identical_rows(X))
+        return values
 
 
 class LSSVC(ClassifierMixin, _LeastSquaresMachine):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..core import Exactness, Ledger, Problem, Workspace
 from ..core.evidence import Evidence
+from ..core.hold_out import equalise_left_out, hold_out
 from ..core.machine import HeldOut, NotUnderstoodError, Series
 from ..criteria.base import Criterion
 from ..kernels.gamma import variance_of
@@ -161,13 +162,13 @@ def _appraisal(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Set
     if not settings.criteria:
         return None
 
-    def hold_out(series: Series | None, scale_penalty: bool) -> HeldOut:
+    def out_of_fold(series: Series | None, scale_penalty: bool) -> HeldOut:
         if (series, scale_penalty) not in known:
             options = {"series": series, "scale_penalty": scale_penalty}
             known[series, scale_penalty] = _heldout_of(spaces, path, penalties, settings, None, options)
         return known[series, scale_penalty]
 
-    evidence = Evidence(spaces.whole, settings.target, path.trained, hold_out, settings.present)
+    evidence = Evidence(spaces.whole, settings.target, path.trained, out_of_fold, settings.present)
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
     return Appraisal(settings.criteria, evidence, spaces.judged, strict)
 
@@ -250,16 +251,18 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
     """Out-of-fold values over all views: what the learner says of each, put together."""
     if spaces.shared is not None:
         report = None if train is None else train.add
-        return path.learner.heldout(spaces.shared, path.targets, penalties, on_train=report, judge=judge, **options)
+        return hold_out(path.learner, spaces.shared, path.targets, penalties, on_train=report, judge=judge, **options)
     parts = []
     for number, view in enumerate(spaces.views.views):
         report = None if train is None else train.of_fold(number)
         targets = path.targets.take(view.rows, number)
-        parts.append(path.learner.heldout(spaces.of_fold(number), targets, penalties, on_train=report, **options))
+        parts.append(hold_out(path.learner, spaces.of_fold(number), targets, penalties, on_train=report, **options))
     test = [part.test[0] for part in parts]
     if settings.folds.leave_one_out:
         order = np.argsort([fold.test[0] for fold in settings.folds])
         test = [np.concatenate([test[i] for i in order], axis=1)]
+        if (whole := spaces.views.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
+            equalise_left_out(test[0], whole, path.targets)
     return HeldOut(
         test,
         np.max([part.error for part in parts], axis=0),
