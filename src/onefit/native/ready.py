@@ -28,7 +28,7 @@ _READY: set[tuple[str, bool]] = set()
 def make_ready(K: Any) -> None:
     """Compile every loop for matrices like K, or load it from the cache on disk; the first time says so.
 
-    The cache is kept by numba next to this file, or where its settings say.
+    Where the cache is: see ``compiling.compiled``.
     """
     kind = K.dtype.char, K.flags.c_contiguous
     with _LOCK:
@@ -42,10 +42,13 @@ def make_ready(K: Any) -> None:
 def _announce() -> None:
     if not hasattr(active_set, "stats"):  # numba is told not to compile
         return
-    if not any(Path(active_set.stats.cache_path).glob("active_set.active_set-*.nbc")):
-        logging.getLogger("onefit").warning(
-            "compiling the support vector solver: this takes about a minute, once per installation"
-        )
+    cache = active_set.stats.cache_path
+    if cache is not None and any(Path(cache).glob("active_set.active_set-*.nbc")):
+        return
+    often = "once per installation"
+    if cache is None:
+        often = "in every process, since no cache can be written: set NUMBA_CACHE_DIR to a directory that can"
+    logging.getLogger("onefit").warning(f"compiling the support vector solver: this takes about a minute, {often}")
 
 
 def _run_all(K: Any) -> None:
