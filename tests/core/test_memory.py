@@ -68,9 +68,9 @@ def test_views_are_kept_if_all_fit_and_computed_anew_if_one_at_a_time_does(worke
 
 def test_the_error_says_how_many_rows_fit_and_that_one_worker_needs_less():
     with pytest.raises(ValueError, match="n_jobs=1"):
-        check_budget(10_000, bases=1, views=1, workers=4, budget="1GB")
+        check_budget(10_000, bases=1, views=1, workers=4, budget=1e9)
     with pytest.raises(ValueError) as caught:
-        check_budget(10_000, bases=1, views=1, workers=1, budget="1GB")
+        check_budget(10_000, bases=1, views=1, workers=1, budget=1e9)
     assert "n_jobs=1" not in str(caught.value)
     assert "1 GB" in str(caught.value)
-    assert check_budget(math.isqrt(int(1e9 / 32)), bases=1, views=1, workers=1, budget="1GB")
+    assert check_budget(math.isqrt(int(1e9 / 32)), bases=1, views=1, workers=1, budget=1e9)

@@ -156,7 +156,7 @@ def test_searches_out_of_time_go_on_a_kernel_at_a_time(regression, tmp_path):
 
 
 def test_what_failed_is_tried_again(regression, tmp_path, monkeypatch):
-    """A lack of memory, say, need not be there the next time."""
+    """What a user's transformer or kernel lacked need not be lacking the next time."""
     options = {"estimator": RIDGE, "param_grid": GRID, "cv": 4}
     plain = KernelSearchCV(**options).fit(*regression)
     search = KernelSearchCV(**options, journal=tmp_path / "journal.sqlite")
@@ -165,7 +165,7 @@ def test_what_failed_is_tried_again(regression, tmp_path, monkeypatch):
 
         def failing(kernel, values):
             if kernel.gamma == 0.1:
-                raise MemoryError
+                raise OSError
             original(kernel, values)
 
         patch.setattr(onefit.kernels.Gaussian, "map", failing)

@@ -1,23 +1,28 @@
 """Peak memory of a search, counted in n x n arrays of doubles."""
 
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, LeaveOneOut
-from sklearn.svm import SVC, SVR
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, SVR, NuSVR
 
+import onefit.kernels
 from onefit import L2SVC, LSSVR, KernelSearchCV
 
 N = 500
 
 
-def peak_in_squares(search, X, y):
+def peak_in_squares(search, X, y, **params):
     """Peak of all arrays, LAPACK's work space included, in units of n² doubles."""
     tracemalloc.start()
     try:
-        search.fit(X, y)
+        search.fit(X, y, **params)
         return tracemalloc.get_traced_memory()[1] / (8 * len(y) ** 2)
     finally:
         tracemalloc.stop()
@@ -33,6 +38,21 @@ def test_at_most_four_squares(estimator, cv, n_alphas):
     search = KernelSearchCV(estimator, grid, cv=cv, refit=False, scoring="neg_mean_squared_error")
     search.fit(X[:50], y[:50])  # imports and caches
     assert peak_in_squares(search, X, y) <= 4.3  # and a few vectors: n is small here
+
+
+@pytest.mark.parametrize("cv", [KFold(10), KFold(3)], ids=str)
+@pytest.mark.parametrize("n_alphas", [1, 15])
+@pytest.mark.parametrize("zeros", [0.0, 0.02], ids=["positive", "some zero"])
+def test_weights_need_no_more(cv, n_alphas, zeros):
+    """Rows of weight zero are left out before there is a matrix, not copied out of one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, 10)), rng.normal(size=N)
+    weights = np.where(rng.random(N) < zeros, 0.0, rng.uniform(0.5, 2.0, N))
+    search = KernelSearchCV(
+        KernelRidge(kernel="rbf", gamma=0.1), {"alpha": np.logspace(-3, 3, n_alphas)}, cv=cv, refit=False
+    )
+    search.fit(X[:50], y[:50], sample_weight=weights[:50])
+    assert peak_in_squares(search, X, y, sample_weight=weights) <= 4.1  # and a few vectors
 
 
 @pytest.mark.parametrize("n_splits", [3, 10, 30])
@@ -92,3 +112,73 @@ def test_folds_that_are_factorised_do_not_find_parts_of_others_in_memory(gamma):
     search = KernelSearchCV(L2SVC(gamma=gamma), {"C": 10.0 ** np.arange(-2, 5)}, cv=KFold(2), refit=False)
     search.fit(X[:50], y[:50])
     assert peak_in_squares(search, X, y) <= 4.0
+
+
+class TestOutOfMemory:
+    """Memory that is lacking all the same is a MemoryError that says what was needed, not a misconfigured model."""
+
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    def test_names_itself(self, regression, monkeypatch, n_jobs):
+        def refused(kernel, values):
+            raise MemoryError("Unable to allocate 8 EiB")
+
+        monkeypatch.setattr(onefit.kernels.Gaussian, "map", refused)
+        grid = {"gamma": [0.1, 1.0], "alpha": [0.1, 1.0]}
+        search = KernelSearchCV(KernelRidge(kernel="rbf"), grid, n_jobs=n_jobs, memory_budget="3GB")
+        with pytest.raises(MemoryError, match=r"80 rows.*Unable to allocate 8 EiB.*4 arrays.*budget of 3 GB"):
+            search.fit(*regression)
+
+    def test_a_transformer_fails_its_candidates_only(self, regression):
+        search = KernelSearchCV(
+            make_pipeline(Hungry(), KernelRidge(kernel="rbf")), {"hungry__very": [False, True]}, cv=3
+        )
+        with pytest.warns(match="fits failed"), pytest.warns(match="non-finite"):
+            search.fit(*regression)
+        assert list(search.cv_results_["exactness"]) == ["exact", "failed"]
+        assert search.cv_results_["status"][1] == "MemoryError: of the transformer"
+
+    def test_of_all_candidates(self, regression):
+        search = KernelSearchCV(make_pipeline(Hungry(very=True), NuSVR()), {"nusvr__nu": [0.2, 0.4]}, cv=3)
+        with pytest.raises(MemoryError, match="of the transformer"), pytest.warns(match="retrained"):
+            search.fit(*regression)
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is enforced on Linux")
+    @pytest.mark.parametrize(
+        ("budget", "expected"),
+        [(None, "ValueError 5,000 rows need 800 MB"), ("9GB", "MemoryError 5,000 rows: an array could not be")],
+    )
+    def test_under_a_limit_of_the_address_space(self, budget, expected):
+        script = f"""
+import resource
+from pathlib import Path
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge
+from onefit import KernelSearchCV
+X = np.random.default_rng(0).normal(size=(5_000, 3))
+(used,) = [line.split()[1] for line in Path("/proc/self/status").open() if line.startswith("VmSize")]
+resource.setrlimit(resource.RLIMIT_AS, (int(used) * 1024 + 350 * 10**6, resource.RLIM_INFINITY))
+try:
+    KernelSearchCV(KernelRidge(kernel="rbf"), {{"alpha": [0.1, 1.0]}}, memory_budget={budget!r}).fit(X, X[:, 0])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+        environment = {"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", script]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert result.stdout.startswith(expected)
+
+
+class Hungry(TransformerMixin, BaseEstimator):
+    """Leaves rows as they are, or runs out of memory."""
+
+    def __init__(self, very=False):
+        self.very = very
+
+    def fit(self, X, y=None):
+        if self.very:
+            raise MemoryError("of the transformer")
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return X

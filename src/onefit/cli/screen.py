@@ -38,7 +38,8 @@ def explained() -> Iterator[None]:
     except ImportError as missing:  # raised by us, with an explanation
         fail(str(missing))
     except MemoryError as error:
-        fail(f"out of memory: {error}. Fewer rows need less: memory grows with their square.")
+        why = str(error).rstrip(".") or "an array could not be allocated"
+        fail(f"out of memory: {why}. Fewer rows need less: memory grows with their square.")
     except (ValueError, OSError) as error:
         fail(in_short(str(error)) if isinstance(error, ValueError) else str(error))
     except KeyboardInterrupt:

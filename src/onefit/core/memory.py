@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import re
+
+from .limits import available_memory
 
 WORK = 3
 """n x n arrays of doubles that a worker needs besides the base matrices: Gram, and LAPACK's work space."""
@@ -23,13 +24,13 @@ _UNITS = {
 
 
 def parse_budget(budget: float | str | None) -> float:
-    """Bytes from a number, a string such as "4GB" or "512MiB", or None: what the machine has available.
+    """Bytes from a number, a string such as "4GB" or "512MiB", or None: what this process may still take.
 
     >>> parse_budget("2KiB")
     2048.0
     """
     if budget is None:
-        return _available()
+        return available_memory()
     if isinstance(budget, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*((?:[KMGT]I?)?)B?\s*", budget.upper())
         if not match:
@@ -40,46 +41,32 @@ def parse_budget(budget: float | str | None) -> float:
     return float(budget)
 
 
-def _available() -> float:
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return float(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
-
-
-def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float | str | None, work: int = WORK) -> bool:
+def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float, work: int = WORK) -> bool:
     """Whether all views' base matrices may be kept; an error if not even one kernel at a time fits.
 
-    A view has ``bases`` n x n arrays; each worker needs ``work`` more. Without room for all views' bases they
-    are computed anew for each kernel.
+    A view has ``bases`` n x n arrays; each worker needs ``work`` more; ``budget`` is in bytes. Without room for all
+    views' bases they are computed anew for each kernel.
     """
-    limit = parse_budget(budget)
     square = 8.0 * n * n
-    if (bases * views + work * workers) * square <= limit:
+    if (bases * views + work * workers) * square <= budget:
         return True
     arrays = (bases + work) * workers
-    if views > 1 and arrays * square <= limit:
+    if views > 1 and arrays * square <= budget:
         return False
     if views == 1:
         arrays = bases + work * workers
-    largest = math.isqrt(int(limit / (8 * arrays)))
-    alone = math.isqrt(int(limit / (8 * (bases + work))))
+    largest = math.isqrt(int(budget / (8 * arrays)))
+    alone = math.isqrt(int(budget / (8 * (bases + work))))
     hint = f", or {alone:,} rows with n_jobs=1" if workers > 1 else ""
     raise ValueError(
-        f"{n:,} rows need {_human(arrays * square)} ({arrays} arrays of n x n doubles for {workers} worker(s)), "
-        f"more than the memory budget of {_human(limit)}, in which {largest:,} rows would fit{hint}. "
+        f"{n:,} rows need {human(arrays * square)} ({arrays} arrays of n x n doubles for {workers} worker(s)), "
+        f"more than the memory budget of {human(budget)}, in which {largest:,} rows would fit{hint}. "
         "Use fewer rows or workers, or raise memory_budget."
     )
 
 
-def _human(size: float) -> str:
+def human(size: float) -> str:
+    """Bytes with three digits and a unit."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if size < 1000 or unit == "TB":
             return f"{size:.3g} {unit}"

@@ -101,10 +101,10 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
         plan = preparation.plan([{}])
         reason = plan.retrain.get(0)
         if reason is None:
-            check_memory(plan.tasks, 1, None)
+            budget = check_memory(plan.tasks, 1, None)
             settings = preparation.settings(series=series, scale_penalty=scale_penalty, raise_errors=True)
             _refuse_single_class(settings.present)
-            ((_, (row,)),) = run_tasks(plan.tasks, settings)
+            ((_, (row,)),) = run_tasks(plan.tasks, settings, budget=budget)
             reason = row.retrain
             if reason is None:
                 return row.values, row.coded.coding, settings.present

@@ -68,7 +68,9 @@ class KernelSearchCV(GridSearchCV):
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows (a penalty on the mean loss).
     memory_budget : int, float or str, default=None
-        Bytes, or a string such as "4GB". None means what the machine has available. Checked before any work.
+        Bytes, or a string such as "4GB". None means what this process may still take: the least of the machine's
+        available memory, of what its control groups (a container) leave, and of what ``ulimit`` leaves. Checked before
+        any work.
     time_budget : float or str, default=None
         Seconds, or a string such as "60s" or "5m", from the beginning of ``fit``. When they are over nothing more is
         started, the best candidate so far is chosen, and the others are labelled "not reached", with a

@@ -114,7 +114,7 @@ class SearchRun:
         search = self.search
         tasks = self.refuse(first)
         self.certify = self._certify(tasks)
-        check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
+        self.budget = check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
         if self.scale_penalty and self.plan.retrain:
             scaled_penalty(search.estimator, 1.0)  # an error now if there is no penalty to scale
         warn_retraining(self.plan.retrain, len(self.candidates), depth=6)
@@ -226,7 +226,8 @@ class SearchRun:
         if not left:
             return
         options = {"n_jobs": self.search.n_jobs, "pre_dispatch": self.search.pre_dispatch, "later": later}
-        for k, new in run_tasks([tasks[number].without(known) for number in left], settings, **options):
+        unknown = [tasks[number].without(known) for number in left]
+        for k, new in run_tasks(unknown, settings, **options, budget=self.budget):
             self._enter(stage, new)
             yield left[k], rows[left[k]] + new
 

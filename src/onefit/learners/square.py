@@ -112,23 +112,24 @@ class SquareLoss:
         parts, singular_somewhere, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
         for number, fold in enumerate(problem.folds):
             weights = targets.fold_weights(number)
+            rows = _rows_with_weight(fold.train, weights)
             fitted = fit_path(
-                problem.gram(ws.kernel, fold.train),
-                targets.Y[fold.train],
+                problem.gram(ws.kernel, rows),
+                targets.Y[rows],
                 ridges * _penalty_share(ws, len(fold.train), scale_penalty),
-                weights=None if weights is None else weights[fold.train],
+                weights=None if weights is None else weights[rows],
                 bias=self.bias,
                 positive=ws.kernel.positive,
                 minimum_norm=self.minimum_norm,
                 ledger=problem.ledger,
             )
             singular_somewhere |= fitted.singular
-            values = fitted.predict(problem.gram(ws.kernel, fold.test, fold.train))
+            values = fitted.predict(problem.gram(ws.kernel, fold.test, rows))
             largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
             error = np.fmax(error, fitted.error * largest)
             parts.append(values)
             if on_train is not None:
-                on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train)))
+                on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train, rows)))
         if problem.folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in problem.folds])
             parts = [np.concatenate([parts[i] for i in order], axis=1)]
@@ -314,3 +315,10 @@ class _OneFit:
 def _penalty_share(ws: Workspace, n_train: int, scale_penalty: bool) -> float:
     """The factor on the ridge of a split: one, or the share of all rows that it trains on."""
     return n_train / (ws.problem.total or ws.n) if scale_penalty else 1.0
+
+
+def _rows_with_weight(train: Rows, weights: Array | None) -> Rows:
+    """Training rows without those of weight zero, which have no coefficient; all of them if none has a weight."""
+    if weights is None or not (weights[train] > 0).any():
+        return train
+    return train[weights[train] > 0]

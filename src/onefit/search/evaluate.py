@@ -30,7 +30,8 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     """Out-of-fold values and scores of every candidate of one kernel.
 
     What goes wrong in transformers, kernels or factorisations fails these candidates only, as in
-    GridSearchCV, unless ``raise_errors``. Paths that are not begun before the deadline are not reached.
+    GridSearchCV, unless ``raise_errors``. A lack of memory for n x n arrays is no fault of theirs, and is raised.
+    Paths that are not begun before the deadline are not reached.
     """
     try:
         spaces = _Spaces(task, settings.single)
@@ -41,10 +42,15 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
         return _failed(task, settings, str(reason))
     except (NeedsRetrainingError, SupervisedError):
         raise
-    except Exception:
-        if settings.raise_errors:
+    except Exception as error:
+        if settings.raise_errors or (isinstance(error, MemoryError) and _transformed(task)):
             raise
         return _failed(task, settings, format_exc())
+
+
+def _transformed(task: KernelTask) -> bool:
+    """Whether the transformers, if there are any, have done their work."""
+    return task.source.transformers is None or bool(task.source.made())
 
 
 def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:

@@ -108,7 +108,7 @@ class NothingFittedError(ValueError):
 
 
 def report_failures(rows: list[Row], n_splits: int, error_score) -> None:
-    """Warn, or raise if nothing could be trained, as scikit-learn does."""
+    """Warn, or raise if nothing could be trained, as scikit-learn does; but a lack of memory is a MemoryError."""
     rows = [row for row in rows if not row.left_out]
     errors = [text for row in rows for text in row.failures.values()]
     if not errors:
@@ -117,6 +117,8 @@ def report_failures(rows: list[Row], n_splits: int, error_score) -> None:
     details = "\n".join(
         f"{'-' * 80}\n{count} fits failed with the following error:\n{text}" for text, count in Counter(errors).items()
     )
+    if len(errors) == total and all("MemoryError" in text.rstrip().rpartition("\n")[2] for text in errors):
+        raise MemoryError(f"All the {total} fits ran out of memory. Below are more details:\n{details}")
     if len(errors) == total:
         raise NothingFittedError(
             f"\nAll the {total} fits failed.\nIt is very likely that your model is misconfigured.\n"

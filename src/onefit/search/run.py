@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -10,7 +11,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ..core.memory import check_budget
+from ..core.memory import check_budget, human, parse_budget
 from .evaluate import evaluate
 from .tasks import KernelTask, Row, Settings
 
@@ -28,11 +29,13 @@ def run_tasks(
     n_jobs=None,
     pre_dispatch="2*n_jobs",
     later: Sequence[KernelTask] = (),
+    budget: float = math.inf,
 ) -> Iterator[tuple[int, list[Row]]]:
     """Yield (task number, its rows) as tasks finish.
 
     Workers are threads, because they share the base matrices and LAPACK runs outside the interpreter's
-    lock. Base matrices that no remaining task, nor one of the ``later`` ones, reads are freed.
+    lock. Base matrices that no remaining task, nor one of the ``later`` ones, reads are freed. A MemoryError names the
+    ``budget`` in bytes that the tasks were checked against.
     """
     workers = min(effective_n_jobs(n_jobs), len(tasks))
     remaining = dict(enumerate(tasks))
@@ -40,9 +43,12 @@ def run_tasks(
         parallel = Parallel(
             n_jobs=workers, require="sharedmem", return_as="generator_unordered", pre_dispatch=pre_dispatch
         )
-        for number, rows in parallel(delayed(_numbered)(i, task, settings) for i, task in enumerate(tasks)):
-            _free(remaining.pop(number), [*remaining.values(), *later])
-            yield number, rows
+        try:
+            for number, rows in parallel(delayed(_numbered)(i, task, settings) for i, task in enumerate(tasks)):
+                _free(remaining.pop(number), [*remaining.values(), *later])
+                yield number, rows
+        except MemoryError as error:
+            raise _out_of_memory(tasks, workers, budget, error) from error
 
 
 def _free(done: KernelTask, remaining: Iterable[KernelTask]) -> None:
@@ -114,20 +120,39 @@ def waves(count: int) -> Iterator[tuple[list[int], list[int]]]:
         yield order[first : first + WAVE], order[first + WAVE :]
 
 
-def check_memory(tasks: list[KernelTask], n_jobs, memory_budget, criteria: bool = False) -> None:
-    """Refuse before any work what does not fit; decide whether the views' bases can be kept.
+def check_memory(tasks: list[KernelTask], n_jobs, memory_budget, criteria: bool = False) -> float:
+    """The budget in bytes; refuse before any work what does not fit, and decide whether the views' bases can be kept.
 
     ``criteria`` of all rows need a matrix of their own where every fold has inputs of its own.
     """
+    budget = parse_budget(memory_budget)
     workers = min(effective_n_jobs(n_jobs), max(1, len(tasks)))
     for task in tasks:
         apart = task.source.n_views > 1 or task.kernel.follows_data
         keep = check_budget(
             task.source.folds.n,
             bases=len(task.kernel.bases),
-            work=max(task.kernel.buffers, task.squares) + int(criteria and apart),
+            work=_work(task) + int(criteria and apart),
             views=task.source.n_views,
             workers=workers,
-            budget=memory_budget,
+            budget=budget,
         )
         task.source.keep_bases = task.source.keep_bases and keep
+    return budget
+
+
+def _work(task: KernelTask) -> int:
+    """n x n arrays that a worker needs besides the base matrices."""
+    return max(task.kernel.buffers, task.squares)
+
+
+def _out_of_memory(tasks: list[KernelTask], workers: int, budget: float, error: MemoryError) -> MemoryError:
+    """An error that says what was needed, and what was allowed."""
+    n = max(task.source.folds.n for task in tasks)
+    arrays = max(len(task.kernel.bases) + _work(task) for task in tasks)
+    return MemoryError(
+        f"{n:,} rows: an array could not be allocated ({str(error) or type(error).__name__}). The search needs about "
+        f"{arrays} arrays of n x n doubles for each worker, {human(8.0 * n * n * arrays * workers)} in all with "
+        f"{workers} worker(s): within the memory budget of {human(budget)}, but not within the memory that is free. "
+        "Use fewer rows or workers, or a smaller memory_budget."
+    )
