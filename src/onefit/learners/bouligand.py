@@ -344,7 +344,7 @@ class _Terms:
         image = None if few else self._image(a)
         for k, part in enumerate(rows):
             change = self._image_at(part, a[:, k]) if image is None else image[part, k]
-            yield start.u[part] + (start.b + biases[k]) + change
+            yield problem.with_small_digits(start.u[part] + change, start.beta + a[:, k], start.b + biases[k], part)
 
     def _image(self, a: Array) -> Array:
         """``K a`` for a of shape (n, t)."""

@@ -27,6 +27,7 @@ from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness
 from .foresight import SPARE, Foresight
 from .group import Group, Prepared, Problems
+from .small_values import THRESHOLD
 from .together import Watch
 
 if TYPE_CHECKING:
@@ -118,8 +119,15 @@ class Column:
     def values(self, solution: Solution, rows: Rows) -> Array:
         """Values of some rows of the full data."""
         if self.identity is None and len(self.members) == self.run.ws.n:
-            return solution.u[rows] + solution.b
+            return self.with_small_digits(solution.u[rows], solution.beta, solution.b, rows)
         return self.combination(solution.beta, solution.b, rows)
+
+    def with_small_digits(self, u: Array, beta: Array, b: float, rows: Rows) -> Array:
+        """``u + b`` from ``u = K beta`` at some rows, small u computed anew: updates left rounding only."""
+        values, lost = u + b, np.abs(u) <= THRESHOLD * self.magnitude * np.abs(beta).max(initial=0.0)
+        if lost.any():  # a row that was left out had its own part of u, which was subtracted again
+            values[lost] = self.combination(beta, b, rows[lost])
+        return values
 
     def combination(self, beta: Array, b: float, rows: Rows) -> Array:
         """``K beta + b`` at some rows of the full data."""
