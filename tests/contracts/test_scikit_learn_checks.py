@@ -2,6 +2,8 @@
 
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -17,9 +19,7 @@ def expected_failures(estimator):
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if not isinstance(estimator, KernelSearchCV):
         return {}
-    if isinstance(estimator.estimator, LSSVC | L2SVC | SVC):
-        return {"check_classifiers_one_label_sample_weights": "a fold trains on one class only"}
-    if isinstance(estimator.estimator, SVR):
+    if isinstance(estimator.estimator, LSSVC | L2SVC | SVC | SVR | Pipeline):
         return {}
     return {"check_supervised_y_2d": "the estimator takes several targets, so a column is not flattened"}
 
@@ -42,6 +42,7 @@ def expected_failures(estimator):
         KernelSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2),
         KernelSearchCV(SVR(), {"C": [0.1, 1.0]}, cv=2),
         KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),
+        KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
     ],
     expected_failed_checks=expected_failures,
 )

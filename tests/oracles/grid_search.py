@@ -37,7 +37,7 @@ def assert_same_search(fast, slow, tolerance=1e-8):
                 np.testing.assert_allclose(mine, column, atol=tolerance, rtol=tolerance, err_msg=key)
             else:
                 np.testing.assert_array_equal(np.ma.getmaskarray(mine), np.ma.getmaskarray(column))
-                assert mine.tolist() == column.tolist(), key
+                assert repr(mine.tolist()) == repr(column.tolist()), key  # nan is a parameter like others
     for name in ("best_index_", "best_params_", "n_splits_", "multimetric_"):
         assert hasattr(fast, name) == hasattr(slow, name), name
         if hasattr(slow, name):

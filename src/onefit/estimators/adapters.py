@@ -73,13 +73,18 @@ def _ls_svc(estimator) -> Machine:
     return Machine(learner, _kernel_of(estimator), _single_ridge(estimator), _class_weight_of(estimator))
 
 
-def _class_weight_of(estimator):
-    """None, "balanced" or a tuple of pairs; errors name the estimator."""
+def _class_weight_of(estimator, zero: bool = True):
+    """None, "balanced" or a tuple of pairs; errors name the estimator.
+
+    Weights that are negative, or zero where that is not allowed, are left to the estimator itself.
+    """
     weight = estimator.class_weight
     if weight is not None and not isinstance(weight, Mapping) and weight != "balanced":
         name = type(estimator).__name__
         raise ValueError(f'class_weight of {name} must be None, "balanced" or a dict, got {weight!r}.')
     if isinstance(weight, Mapping):
+        if not all(np.isfinite(value) and (value > 0 or (zero and value == 0)) for value in weight.values()):
+            raise NotUnderstoodError(f"class_weight={weight!r} has weights that are not positive numbers")
         weight = tuple(sorted(dict(weight).items(), key=lambda item: str(item[0])))
     return weight
 
@@ -111,6 +116,8 @@ def _check_as_scikit_learn(estimator) -> None:
 
 
 def _box_of(estimator) -> tuple[float, ...]:
+    if isinstance(estimator.C, Real) and np.isposinf(float(estimator.C)):
+        raise NotUnderstoodError("C is infinite, and the margin hard")
     if not isinstance(estimator.C, Real) or not np.isfinite(float(estimator.C)) or estimator.C <= 0:
         raise ValueError(f"C of {type(estimator).__name__} must be a finite positive number, got {estimator.C!r}.")
     return (float(estimator.C),)
@@ -123,16 +130,16 @@ def _refuse_limit(estimator) -> None:
 
 def _svc(estimator) -> Machine:
     if estimator.probability not in (False, "deprecated"):
-        raise ValueError(
-            "probability=True is not for a search: it trains five more machines in every fold. Search without it, "
-            "then call onefit.calibrated(search) for probabilities from the out-of-fold decision values."
+        raise NotUnderstoodError(
+            "probability=True trains five more machines in every fold (search without it, then call "
+            "onefit.calibrated(search): probabilities from out-of-fold decision values)"
         )
     _refuse_limit(estimator)
     shape, break_ties = estimator.decision_function_shape, bool(estimator.break_ties)
     if shape not in ("ovr", "ovo") or (shape == "ovo" and break_ties):
         raise NotUnderstoodError(f"decision_function_shape={shape!r} with break_ties={break_ties}")
     return Machine(
-        Hinge(), _svm_kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator),
+        Hinge(), _svm_kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator, zero=False),
         pairs=Pairs(shape, break_ties), balance_weighted=False,
     )  # fmt: skip
 

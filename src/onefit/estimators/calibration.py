@@ -15,8 +15,8 @@ from ..core.coding import PairCoding
 def calibrated(search, method="sigmoid"):
     """A classifier with ``predict_proba``, calibrated from a search's out-of-fold decision values.
 
-    No training is needed: ``oof_decision_`` holds values that no model has seen the labels of. Each class gets a curve
-    from decision value to probability; several are normalised to sum to one.
+    No training is needed (of a retrained candidate one for each fold): ``oof_decision_`` holds values that no model has
+    seen the labels of. Each class gets a curve from decision value to probability; several are normalised to one.
 
     Parameters
     ----------
@@ -69,12 +69,13 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):
         values = self._columns(self.search_.oof_decision_)
         labels, weights = self.search_._oof_labels, self.search_._oof_weights
         used = np.isfinite(values).all(axis=1) & (values > np.finfo(np.float64).min).all(axis=1)
+        weights = None if weights is None else np.broadcast_to(weights, len(labels))[used]
         values, labels = values[used], labels[used]
         rows = np.arange(len(values))
         self.calibrator_ = CalibratedClassifierCV(
             FrozenEstimator(_Known(self.classes_)), method=self.method, cv=[(rows, rows)], ensemble=False
         )
-        self.calibrator_.fit(values, labels, sample_weight=None if weights is None else weights[used])
+        self.calibrator_.fit(values, labels, sample_weight=weights)
         return self
 
     def predict_proba(self, X):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -18,6 +20,25 @@ from .oof import assemble
 from .preparation import Preparation, RetrainingWarning
 from .retrain import retrained_decisions
 from .routing import routing_enabled
+
+
+@dataclass(frozen=True)
+class LaterDecisions:
+    """Out-of-fold values of a retrained estimator that nobody has asked for yet: they take a training per fold."""
+
+    estimator: Any
+    X: Any
+    y: Any
+    folds: Folds
+    fit_params: dict[str, Any]
+    scale_penalty: bool
+
+    def compute(self) -> np.ndarray:
+        """Train on every fold; (n,) or (n, outputs)."""
+        parts, coding, present = _retrained(
+            self.estimator, self.X, self.y, self.folds, self.fit_params, self.scale_penalty
+        )
+        return assemble(parts, self.folds, coding, present, warn=False)
 
 
 def cross_val_decision(
@@ -99,6 +120,8 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
     preparation = Preparation(estimator, X, y, folds, fit_params, preprocessing)
     if not retrain:
         plan = preparation.plan([{}])
+        if plan.refused:
+            raise plan.refused[0]
         reason = plan.retrain.get(0)
         if reason is None:
             budget = check_memory(plan.tasks, 1, None)

@@ -19,15 +19,15 @@ from ..search.deadline import Deadline, parse_seconds
 from ..search.journal import Journal
 from ..search.results import report_failures
 from ..search.scoring import Scoring
+from .autologging import follow_autologging
 from .checks import check_refit_metric, check_scoring_of, check_search
 from .choosing import settle
-from .decision import decisions
+from .decision import LaterDecisions, decisions
 from .oof import assemble, predictions
-from .routing import final_weights, route, scorer_params
+from .routing import route, sample_weight_of, scorer_params
 from .search_run import SearchRun
 from .selection import select_best, warn_at_edge
 from .strategies import search_strategy
-from .weights import check_sample_weight
 
 
 class KernelSearchCV(GridSearchCV):
@@ -42,8 +42,7 @@ class KernelSearchCV(GridSearchCV):
 
     Exact means to a violation of the conditions of optimality of 1e-10, whatever an SVC's ``tol`` says; scores can
     differ from GridSearchCV's by a sample whose decision value is below LIBSVM's ``tol``. ``max_iter`` is honoured by
-    retraining, and so are kernels that are not positive semi-definite. ``probability=True`` is refused: see
-    ``calibrated``.
+    retraining, and so are kernels that are not positive semi-definite and ``probability=True`` (see ``calibrated``).
 
     Parameters
     ----------
@@ -51,7 +50,8 @@ class KernelSearchCV(GridSearchCV):
         As in GridSearchCV. ``n_jobs`` threads work on different kernels and share the cores. Ties go to the
         candidate that comes first in the grid. ``param_grid="auto"`` starts with ``default_grid``, extends it as long
         as the best candidate lies at its edge, then refines it around the best, on the same folds, in at most six more
-        rounds, each announced by the logger "onefit" and by ``verbose``.
+        rounds, each announced by the logger "onefit" and by ``verbose``. ``verbose`` prints GridSearchCV's lines, and
+        callbacks see its tasks: of leave-one-out, whose scores are pooled, one for each candidate.
     criterion : str, criterion, or list of these, default="cv"
         What selects: "cv", exact cross-validation with ``scoring``, of support vector machines with
         ``criteria.CV(certify=True, prune=True)`` only until labels are proved; "bif" or ``criteria.BIF(order=…)``, the
@@ -106,9 +106,10 @@ class KernelSearchCV(GridSearchCV):
         The criteria as they were used, with parameters that were chosen.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-fold decision values (regression: predictions) of the best candidate; NaN for rows never
-        tested, the mean for rows tested more than once. If the best candidate was retrained this takes one
-        more training per fold; not there for estimators without such values, nor if a criterion selects that is no
-        score of out-of-fold values.
+        tested, the mean for rows tested more than once. If the best candidate was retrained they are computed when
+        they are first asked for, which takes one more training per fold; until then the search refers to the data,
+        and a copy or a pickle of it has no such values. Not there for estimators without decision values, nor if a
+        criterion selects that is no score of out-of-fold values.
     oof_prediction_ : ndarray of shape (n_samples,)
         Only for support vector machines with more than two classes, whose label is not always that of the largest
         decision value: out-of-fold labels of the best candidate.
@@ -185,6 +186,8 @@ class KernelSearchCV(GridSearchCV):
 
         ``params`` (``groups``, ``sample_weight``, …) go where GridSearchCV would send them.
         """
+        if follow_autologging(KernelSearchCV):
+            return self.fit(X, y, **params)  # MLflow's wrapper of what follows
         self._forget()
         deadline = None if self.time_budget is None else Deadline(parse_seconds(self.time_budget))
         criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
@@ -192,7 +195,7 @@ class KernelSearchCV(GridSearchCV):
         check_scoring_of(self, criteria[0])
         X, y = indexable(X, y)
         multi = check_scoring(self.estimator, self.scoring)
-        routed = route(self, multi, params)
+        routed = route(self, params)
         named = multi if isinstance(self.scoring, list | tuple | set | dict) else None
         scoring = Scoring.build(
             self.estimator,
@@ -232,8 +235,33 @@ class KernelSearchCV(GridSearchCV):
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
 
+    def __getattr__(self, name):
+        # Not a property: whatever lists all attributes, such as the representation in notebooks, would train models.
+        if name != "oof_decision_" or "_later_decisions" not in vars(self):
+            return object.__getattribute__(self, name)  # the error that there is
+        later = vars(self)["_later_decisions"]
+        if later is None:
+            raise AttributeError(
+                "oof_decision_ of a retrained candidate takes one more training per fold. It was not asked for before "
+                "the search was copied or pickled: use onefit.cross_val_decision(search.best_estimator_, X, y)."
+            )
+        del self._later_decisions
+        try:
+            self.oof_decision_ = later.compute()
+        except Exception as error:
+            raise AttributeError(f"{later.estimator} has no out-of-fold decision values: {error}") from error
+        self.ledger_.add("fit", len(later.folds), 0.0)
+        return self.oof_decision_
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "_later_decisions" in state:
+            state["_later_decisions"] = None  # it holds the training data
+        return state
+
     def _forget(self, keep=()):
         """Drop what an earlier fit, or a failed one, has learned."""
+        vars(self).pop("_later_decisions", None)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             if name not in keep:
                 delattr(self, name)
@@ -275,27 +303,29 @@ class KernelSearchCV(GridSearchCV):
         self._set_out_of_fold(run)
 
     def _set_out_of_fold(self, run):
-        """Out-of-fold values of the best candidate: those at hand, or computed once more for it alone."""
+        """Out-of-fold values of the best candidate: those at hand, or computed for it alone; retrained ones later."""
         row = run.finished()[self.best_index_]
         if row.exactness == Exactness.FAILED or not run.criterion.scores:
+            return
+        if is_classifier(self.estimator):
+            weights = sample_weight_of(self.estimator, run.routed.estimator)
+            self._oof_labels, self._oof_weights = np.asarray(run.y), None if weights is None else np.asarray(weights)
+        model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        if row.exactness == Exactness.RETRAINED:
+            self._later_decisions = LaterDecisions(
+                model, run.X, run.y, run.folds, run.routed.estimator, run.scale_penalty
+            )
             return
         if row.values is not None:
             parts, coding, present = row.values, row.coded.coding, run.settings.present
         else:
-            model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
             try:
                 parts, coding, present = decisions(
                     model, run.X, run.y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
                     scale_penalty=run.scale_penalty, series=run.criterion.series,
-                    retrain=row.exactness == Exactness.RETRAINED,
                 )  # fmt: skip
             except Exception:  # an extra must not cost a finished search: not every estimator has such values
                 return
-            if row.exactness == Exactness.RETRAINED:
-                run.ledger.add("fit", len(run.folds), 0.0)
-        if coding.classes is not None or is_classifier(self.estimator):
-            weights = final_weights(self.estimator, run.routed.estimator)[0]
-            self._oof_labels, self._oof_weights = np.asarray(run.y), check_sample_weight(weights, run.folds.n)
         self.oof_decision_ = assemble(parts, run.folds, coding, present, warn=False)
         if isinstance(coding, PairCoding) and len(coding.classes) > 2:
             labels = predictions(parts, run.folds, coding, present)

@@ -16,7 +16,7 @@ from ..core.coding import PairCoding, class_weights, code_pairs
 from ..core.ties import identical_rows, repeat_first
 from ..kernels.gamma import variance_of
 from ..learners.squared_hinge import SquaredHinge
-from .weights import check_sample_weight
+from .weights import check_sample_weight, one_class_only
 
 
 class L2SVC(ClassifierMixin, BaseEstimator):
@@ -110,7 +110,7 @@ class L2SVC(ClassifierMixin, BaseEstimator):
         weights = check_sample_weight(sample_weight, len(y))
         self.classes_ = np.unique(y if weights is None else y[weights > 0])
         if len(self.classes_) < 2:
-            raise ValueError(f"L2SVC needs at least two classes, got one class only: {self.classes_.tolist()}.")
+            raise ValueError(one_class_only(self, weights))
         weights = class_weights(self.class_weight, self.classes_, y, weights)
         self._kernel = kernel.bound(X.shape[1], variance_of(X))
         K = self._kernel_between(X, None)

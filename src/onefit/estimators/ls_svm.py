@@ -15,7 +15,7 @@ from ..core.coding import class_weights, code_classes
 from ..core.ties import identical_rows, repeat_first
 from ..kernels.gamma import variance_of
 from ..learners.square_fit import fit_path
-from .weights import check_sample_weight
+from .weights import check_sample_weight, one_class_only
 
 
 class _LeastSquaresMachine(BaseEstimator):
@@ -137,7 +137,7 @@ class LSSVC(ClassifierMixin, _LeastSquaresMachine):
         seen = y if weights is None else y[weights > 0]
         self.classes_ = np.unique(seen)
         if len(self.classes_) < 2:
-            raise ValueError(f"LSSVC needs at least two classes, got one class only: {self.classes_.tolist()}.")
+            raise ValueError(one_class_only(self, weights))
         weights = class_weights(self.class_weight, self.classes_, y, weights)
         dual, intercept = self._fit_coded(X, code_classes(y, self.classes_), weights, kernel)
         binary = len(self.classes_) == 2

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone, is_classifier
 
 from ..core import Folds, Ledger, Targets
@@ -23,10 +24,14 @@ from .weights import check_sample_weight
 
 @dataclass
 class Plan:
-    """What the fast path does, what has to be retrained and why, and which candidates are the same."""
+    """What the fast path does, what has to be retrained and why, and which candidates are the same.
+
+    ``refused`` are candidates whose parameters make no sense, with the error that says so.
+    """
 
     tasks: list[KernelTask] = field(default_factory=list)
     retrain: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, Exception] = field(default_factory=dict)
     same_as: dict[int, int] = field(default_factory=dict)
 
 
@@ -59,16 +64,23 @@ class Preparation:
     _coded: dict = field(default_factory=dict)
 
     def plan(self, candidates: list[dict], first: int = 0) -> Plan:
-        """Sort candidates, numbered from ``first`` on, into kernels and paths. Errors in them are raised here."""
+        """Sort candidates, numbered from ``first`` on, into kernels and paths.
+
+        What is wrong with the data, the weights or the names of parameters is raised here.
+        """
         plan = Plan()
         tasks: dict[Any, KernelTask] = {}
         paths: dict[Any, Path] = {}
         seen: dict[Any, int] = {}
         for number, params in enumerate(candidates, first):
+            model = clone(self.estimator).set_params(**clone(params, safe=False))
             try:
-                candidate = self._read(params)
+                candidate = self._read(model, params)
             except NotUnderstoodError as reason:
                 plan.retrain[number] = str(reason)
+                continue
+            except (ValueError, TypeError) as error:
+                plan.refused[number] = error
                 continue
             machine, source = candidate.machine, self._source(candidate)
             kernel = self._bound(machine.kernel, source)
@@ -76,7 +88,12 @@ class Preparation:
             if not (coded.coding.flat or machine.learner.several_outputs):
                 plan.retrain[number] = f"{machine.learner.name} has one target, and y has two dimensions"
                 continue
-            targets = self._targets_for(machine, coded, candidate.sample_weight)
+            given = check_sample_weight(candidate.sample_weight, self.folds.n)
+            try:
+                targets = self._targets_for(machine, coded, given)
+            except (ValueError, TypeError) as error:
+                plan.refused[number] = error
+                continue
             task_key = (candidate.views_key, kernel)
             path_key = (*task_key, machine.learner, machine.class_weight, machine.pairs)
             if (same := seen.setdefault((path_key, machine.penalties), number)) != number:
@@ -92,11 +109,12 @@ class Preparation:
             paths[path_key].entries.append(Entry(number, machine.penalties))
         return plan
 
-    def _read(self, params: dict) -> _Candidate:
-        model = clone(self.estimator).set_params(**clone(params, safe=False))
+    def _read(self, model, params: dict) -> _Candidate:
         transformers, final = split_pipeline(model)
         machine = read_machine(final)
         weight, before = final_weights(model, self.fit_params)
+        if weight is not None and bool(np.any(np.asarray(weight) < 0)):
+            raise NotUnderstoodError("sample_weight has negative values")
         if transformers is None:
             return _Candidate(machine, None, weight, before, None)
         if isinstance(machine.kernel, Precomputed):
@@ -128,10 +146,9 @@ class Preparation:
             source.views().views[0].problem.base(Precomputed.base)  # refuses what is not a Gram matrix
         return kernel.bound(source.X.shape[1])
 
-    def _targets_for(self, machine: Machine, coded: CodedTargets, sample_weight) -> Targets:
+    def _targets_for(self, machine: Machine, coded: CodedTargets, given) -> Targets:
         key = (machine.class_weight, machine.balance_weighted, machine.pairs)
         if key not in self._targets:
-            given = check_sample_weight(sample_weight, self.folds.n)
             weights, whole = (
                 row_weights(
                     machine.class_weight, coded, self.folds, given, shared=shared,

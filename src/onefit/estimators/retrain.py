@@ -2,74 +2,172 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from traceback import format_exc
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
 
 from ..core import Exactness, Folds
+from ..search.deadline import Deadline
 from ..search.rows import take_block, take_metadata, take_rows
+from ..search.scoring import score_model
 from ..search.tasks import Row
+from .progress import SplitLines
 
 
-def retrain_row(
-    search, candidate: int, params: dict, X, y, folds: Folds, fit_params: dict, reason: str, scale_penalty: bool = False
-) -> Row:
-    """One candidate by scikit-learn's own GridSearchCV on the splits already drawn.
+@dataclass
+class Outcome:
+    """One candidate on one split: scores as the scorer returns them, or the text of an error."""
 
-    With ``scale_penalty`` each split has a penalty, and so a GridSearchCV, of its own.
+    test: Any
+    train: Any = None
+    error: str | None = None
+    fit_seconds: float = 0.0
+    score_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Retraining:
+    """How a candidate is trained on some of n rows and scored on others, as GridSearchCV does.
+
+    ``scorer`` is what ``check_scoring`` returns; ``named`` says that it is several by name. With ``scale_penalty`` the
+    penalty follows the share of the rows that are trained on. ``caller`` is the search that callbacks are told of.
     """
-    row = Row(candidate, exactness=Exactness.RETRAINED, status=f"retrained: {reason}", error_bound=0.0)
+
+    estimator: Any
+    X: Any
+    y: Any
+    n: int
+    fit_params: dict[str, Any]
+    scorer: Any
+    score_params: dict[str, Any]
+    named: bool = False
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    scale_penalty: bool = False
+    verbose: int = 0
+    caller: Any = None
+
+    def run(
+        self,
+        candidates: dict[int, dict],
+        folds: Folds,
+        *,
+        total: int,
+        contexts: dict[int, list],
+        deadline: Deadline | None = None,
+        **workers: Any,
+    ) -> Iterator[tuple[int, list[Outcome]]]:
+        """(number, outcome of each split) of some of ``total`` candidates, in order, as they finish.
+
+        All fits share the workers. Candidates that are not begun before the ``deadline`` are not there.
+        """
+
+        def jobs() -> Iterator:
+            splits = [(fold.train, fold.test) for fold in folds]
+            for number, params in candidates.items():
+                if deadline is not None and deadline.passed:
+                    return
+                own = contexts.get(number) or [None] * len(splits)
+                for split, (rows, context) in enumerate(zip(splits, own)):
+                    lines = SplitLines(self.verbose, params, number, total, split, len(splits))
+                    yield delayed(_fit_and_score)(self, params, *rows, lines, context)
+
+        if not candidates:
+            return
+        outcomes = iter(_streaming(**workers)(jobs()))
+        for number in candidates:
+            if found := list(islice(outcomes, len(folds))):
+                yield number, found
+        deque(outcomes, maxlen=0)  # nothing is left, but joblib ends its workers only when it is asked once more
+
+
+def _streaming(**options) -> Parallel:
+    """Workers whose results come one by one, or all at once where joblib's backend knows no other way."""
     try:
-        parts = [
-            _grid_search(search, own, splits).fit(X, y, **fit_params).cv_results_
-            for own, splits in _penalised(search.estimator, params, folds, scale_penalty)
-        ]
-    except ValueError as error:
-        if search.error_score == "raise" or "fits failed" not in str(error):
-            raise
-        row.fail(str(error), list(range(len(folds))))
-        return row
-    names = [key.removeprefix("mean_test_") for key in parts[0] if key.startswith("mean_test_")]
-    for kind, scores in (("test", row.test), ("train", row.train)):
-        for name in names:
-            if f"mean_{kind}_{name}" in parts[0]:
-                splits = np.concatenate([_split_scores(results, kind, name) for results in parts])
-                scores[name] = splits.mean(keepdims=True) if folds.leave_one_out else splits
-    share = len(folds) / len(parts)
-    row.fit_seconds = sum(float(results["mean_fit_time"][0]) for results in parts) * share
-    row.score_seconds = sum(float(results["mean_score_time"][0]) for results in parts) * share
-    return row
+        return Parallel(return_as="generator", **options)
+    except ValueError:
+        return Parallel(**options)
 
 
-def _penalised(estimator, params: dict, folds: Folds, scale_penalty: bool) -> list:
-    """(parameters, the splits that are trained with them)."""
-    if not scale_penalty:
-        return [(params, [(fold.train, fold.test) for fold in folds])]
-    model = clone(estimator).set_params(**clone(params, safe=False))
-    return [
-        ({**params, **scaled_penalty(model, len(fold.train) / folds.n)}, [(fold.train, fold.test)]) for fold in folds
-    ]
-
-
-def _grid_search(search, params: dict, splits: list) -> GridSearchCV:
-    return GridSearchCV(
-        search.estimator,
-        {name: [value] for name, value in params.items()},
-        scoring=search.scoring,
-        n_jobs=search.n_jobs,
-        refit=False,
-        cv=splits,
-        verbose=max(0, search.verbose - 1),
-        error_score=search.error_score,
-        return_train_score=search.return_train_score,
+def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines, context) -> Outcome:
+    lines.start()
+    model = clone(how.estimator).set_params(**clone(params, safe=False))
+    pairwise = get_tags(model).input_tags.pairwise
+    X_train, y_train = take_block(pairwise, how.X, train, train), take_rows(how.y, train)
+    X_test, y_test = take_block(pairwise, how.X, test, train), take_rows(how.y, test)
+    fit_params, score_train, score_test = (
+        {name: take_metadata(value, rows, how.n) for name, value in metadata.items()}
+        for metadata, rows in ((how.fit_params, train), (how.score_params, train), (how.score_params, test))
     )
+    scoring = {"named": how.named, "error_score": how.error_score}
+    start = time.perf_counter()
+    try:
+        if how.scale_penalty:
+            model.set_params(**scaled_penalty(model, len(train) / how.n))
+        _fit(how, model, X_train, y_train, fit_params, context)
+    except Exception:
+        if how.error_score == "raise":
+            raise
+        outcome = Outcome(how.error_score, how.error_score if how.return_train_score else None, format_exc())
+        outcome.fit_seconds = time.perf_counter() - start
+    else:
+        fitted = time.perf_counter()
+        outcome = Outcome(score_model(how.scorer, model, X_test, y_test, score_test, **scoring))
+        outcome.fit_seconds, outcome.score_seconds = fitted - start, time.perf_counter() - fitted
+        if how.return_train_score:
+            outcome.train = score_model(how.scorer, model, X_train, y_train, score_train, **scoring)
+    finally:
+        if context is not None:
+            context.call_on_fit_task_end(estimator=how.caller, X=X_train, y=y_train, metadata=_weights(fit_params))
+    lines.end(outcome.test, outcome.train, outcome.fit_seconds + outcome.score_seconds)
+    return outcome
 
 
-def _split_scores(results: dict, kind: str, name: str) -> np.ndarray:
-    n_splits = sum(key.startswith("split") and key.endswith(f"_{kind}_{name}") for key in results)
-    return np.array([results[f"split{i}_{kind}_{name}"][0] for i in range(n_splits)])
+def _fit(how: Retraining, model, X, y, fit_params: dict, context) -> None:
+    target = () if y is None else (y,)
+    if context is None:
+        model.fit(X, *target, **fit_params)
+        return
+    with context.propagate_callback_context(model):
+        context.call_on_fit_task_begin(estimator=how.caller, X=X, y=y, metadata=_weights(fit_params))
+        model.fit(X, *target, **fit_params)
+
+
+def _weights(fit_params: dict) -> dict | None:
+    """Metadata that callbacks are given."""
+    weights = fit_params.get("sample_weight")
+    return None if weights is None else {"sample_weight": weights}
+
+
+def retrained_row(candidate: int, reason: str, outcomes: list[Outcome], error_score, pooled: bool) -> Row:
+    """The row of a candidate from the outcome of each split; ``pooled`` has the mean as its only score."""
+    row = Row(candidate, exactness=Exactness.RETRAINED, status=f"retrained: {reason}", error_bound=0.0)
+    missing = np.nan if error_score == "raise" else error_score
+    for scores, found in ((row.test, [o.test for o in outcomes]), (row.train, [o.train for o in outcomes])):
+        example = next((value for value in found if isinstance(value, dict)), None)
+        for name in ["score"] if example is None else example:
+            values = [value.get(name, missing) if isinstance(value, dict) else value for value in found]
+            if None not in values:
+                splits = np.array(values, dtype=np.float64)
+                scores[name] = splits.mean(keepdims=True) if pooled else splits
+    row.fit_seconds = sum(outcome.fit_seconds for outcome in outcomes)
+    row.score_seconds = sum(outcome.score_seconds for outcome in outcomes)
+    for split, outcome in enumerate(outcomes):
+        if outcome.error is not None:
+            row.fail(outcome.error, [split])
+    if all(outcome.error is not None for outcome in outcomes):
+        row.test, row.train = {}, {}  # which metrics there are is known from other candidates
+    return row
 
 
 def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_penalty: bool = False) -> list:

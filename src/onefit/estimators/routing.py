@@ -21,26 +21,23 @@ def routing_enabled() -> bool:
 
 @dataclass(frozen=True)
 class Routed:
-    """Full-length metadata for each party, and what to hand to a GridSearchCV whose splits are drawn."""
+    """Full-length metadata for each party."""
 
     estimator: dict[str, Any]
     splitter: dict[str, Any]
     scorer: dict[str, Any]
-    retraining: dict[str, Any]
 
 
-def route(search, scorer, params: dict[str, Any]) -> Routed:
+def route(search, params: dict[str, Any]) -> Routed:
     """Distribute the keyword arguments of ``fit`` as GridSearchCV does, with and without metadata routing."""
     params = {name: value for name, value in params.items() if value is not None}
     if routing_enabled():
         routed = process_routing(search, "fit", **params)
-        kept = _requests(search.estimator, "fit", params) | _requests(scorer, "score", params)
-        retraining = {name: params[name] for name in kept}
-        return Routed(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score), retraining)
+        return Routed(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score))
     rest = {name: value for name, value in params.items() if name != "groups"}
     splitter = {"groups": params.get("groups")}  # also None: a splitter may insist on the argument
     scorer_metadata = {"sample_weight": rest["sample_weight"]} if "sample_weight" in rest else {}
-    return Routed(rest, splitter, scorer_metadata, rest)
+    return Routed(rest, splitter, scorer_metadata)
 
 
 def _requests(obj, method, params) -> set[str]:
@@ -90,3 +87,11 @@ def final_weights(estimator, params: dict[str, Any]) -> tuple[Any, dict[str, Any
     if set(final) - {"sample_weight"}:
         raise NotUnderstoodError(f"the final step takes {', '.join(sorted(final))}")
     return final.get("sample_weight"), before
+
+
+def sample_weight_of(estimator, params: dict[str, Any]) -> Any:
+    """The final estimator's ``sample_weight``, whatever else ``fit`` is given; None if it cannot be told."""
+    try:
+        return final_weights(estimator, params)[0]
+    except NotUnderstoodError:
+        return None if isinstance(estimator, Pipeline) else params.get("sample_weight")

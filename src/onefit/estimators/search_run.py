@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import sklearn
+from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
 from .. import __version__
@@ -23,7 +24,8 @@ from ..search.run import check_memory, order_tasks, run_tasks, spread_tasks, wav
 from ..search.scoring import NeedsRetrainingError, Tested
 from ..search.tasks import Row
 from .preparation import Preparation, warn_retraining
-from .retrain import retrain_row, scaled_penalty
+from .progress import Progress
+from .retrain import Retraining, retrained_row, scaled_penalty
 from .screening import Screen
 from .strategies import Strategy
 
@@ -39,6 +41,7 @@ class SearchRun:
     ):  # fmt: skip
         self.search, self.X, self.y, self.folds = search, X, y, folds
         self.routed, self.scoring, self.context = routed, scoring, context
+        self.progress = Progress(search, context, X, y, folds, routed.estimator.get("sample_weight"))
         self.strategy, self.deadline = strategy, deadline
         self.record: Record | None = None
         self.criterion = criteria[0]
@@ -64,9 +67,9 @@ class SearchRun:
         self.record = journal.record(mark, self._facts())
         finished = {search["fingerprint"]: search["finished"] for search in journal.searches()}
         if finished[mark]:
-            self._say(f"the journal knows {finished[mark]} candidates of this search", verbosity=1)
+            LOGGER.info(f"the journal knows {finished[mark]} candidates of this search")
         elif len(finished) > 1:
-            self._say("the journal knows other searches only: data, folds or options were different", verbosity=1)
+            LOGGER.info("the journal knows other searches only: data, folds or options were different")
 
     def _ingredients(self):
         """Everything that the rows depend on."""
@@ -76,7 +79,7 @@ class SearchRun:
             "versions": (__version__, sklearn.__version__),
             "data": (self.X, self.y),
             "folds": [(fold.test, fold.removed, fold.given_train) for fold in self.folds],
-            "metadata": (self.routed.estimator, self.routed.scorer, self.routed.retraining),
+            "metadata": (self.routed.estimator, self.routed.scorer),
             "criteria": (self.criterion, self.columns, self.scale_penalty),
             "candidates": (type(self.strategy), self.candidates),
             **{name: getattr(search, name) for name in options},
@@ -104,9 +107,9 @@ class SearchRun:
             first = len(self.candidates)
             self.candidates += proposed
             self.rounds += [self.rounds[-1] + 1] * len(proposed)
-            self._say(f"round {self.rounds[-1]}: {self.strategy.describe()}", verbosity=1)
+            self._announce_round()
             self._evaluate_from(first)
-        self.progress.call_on_fit_task_end(estimator=self.search)
+        self.progress.end()
         self._warn_out_of_time(len(proposed))
 
     def _evaluate_from(self, first):
@@ -115,7 +118,7 @@ class SearchRun:
         tasks = self.refuse(first)
         self.certify = self._certify(tasks)
         self.budget = check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
-        if self.scale_penalty and self.plan.retrain:
+        if self.scale_penalty and (self.plan.retrain or self.plan.refused):
             scaled_penalty(search.estimator, 1.0)  # an error now if there is no penalty to scale
         warn_retraining(self.plan.retrain, len(self.candidates), depth=6)
         self._announce(tasks, first)
@@ -123,17 +126,11 @@ class SearchRun:
             self.settings = self._settings()
         if self.screen is not None and len(tasks) > self.screen.keep:
             tasks = self._keep_best(tasks)
-        if first == 0:
-            self._begin_progress(len(tasks) + len(self.plan.retrain))
         if tasks:
             self._run_kernels(tasks)
         self._retrain_rest()
-
-    def _begin_progress(self, steps):
-        self.steps_done, self.steps_left = 0, steps if self.strategy.rounds == 1 else np.inf
-        self.progress = self.context.subcontext(
-            task_name="search", max_subtasks=steps if self.strategy.rounds == 1 else None, sequential_subtasks=False
-        ).call_on_fit_task_begin(estimator=self.search)
+        for row in self.finished()[first:]:  # also what repeats others, was pruned or failed
+            self.progress.tell(row, self.candidates[row.candidate])
 
     def _scores(self):
         """The mean score of every candidate, by which the next round is proposed."""
@@ -151,12 +148,23 @@ class SearchRun:
         asked = [self.criterion, *self.columns] + ([] if self.screen is None else [self.screen.criterion])
         self.target = self.preparation.target() if self.columns or self.screen is not None else None
         refuse_undefined(asked, self.plan, self.target)
+        if not self.criterion.scores:
+            self._fail_refused()
         if self.plan.retrain and not self.criterion.scores:
             raise ValueError(
                 f"The criterion {self.criterion.name} reads kernels, and some candidates have none that is known: "
                 f"{next(iter(self.plan.retrain.values()))}. Use cv."
             )
         return tasks
+
+    def _fail_refused(self):
+        """Candidates with parameters that make no sense fail, where a criterion selects and nothing is retrained."""
+        for number, error in self.plan.refused.items():
+            if self.search.error_score == "raise":
+                raise error
+            self.rows[number] = Row(number)
+            self.rows[number].fail(f"{type(error).__name__}: {error}", list(range(len(self.folds))))
+        self.plan.refused.clear()
 
     def _keep_best(self, tasks):
         """The kernels that are best by the screening criterion; the candidates of others are not evaluated."""
@@ -190,10 +198,12 @@ class SearchRun:
             tasks = spread_tasks(tasks)
         try:
             for number, rows in self._finished(tasks):
-                self._tick("kernel-evaluation")
                 new.update({row.candidate: row.retrain for row in rows if row.retrain})
                 self.rows.update({row.candidate: row for row in rows if not row.retrain})
-                self._say(f"{tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished", verbosity=2)
+                for row in rows:
+                    if row.test and not row.retrain:
+                        self.progress.tell(row, self.candidates[row.candidate])
+                LOGGER.debug(f"{tasks[number].kernel}: {len(rows)} candidates, {len(self.rows)} finished")
         except NeedsRetrainingError as reason:
             new = {i: str(reason) for task in tasks for i in task.candidates if i not in self.rows}
         warn_retraining(new, len(self.candidates), depth=7)
@@ -258,46 +268,55 @@ class SearchRun:
         return Certify(criterion.tolerance, criterion.prune, self.proved)
 
     def _retrain_rest(self):
-        known = self._known("retraining", list(self.plan.retrain))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for number, reason in sorted(self.plan.retrain.items()):
-                self.rows[number] = known[number] if number in known else self._retrain(number, reason)
-                self._tick("retraining")
-        for text, category in dict.fromkeys((str(w.message), w.category) for w in caught):
-            if "non-finite" not in text:  # said once, of the whole table
-                warnings.warn(text, category, stacklevel=6)
-
-    def _retrain(self, number, reason):
-        """The row of a candidate that is trained on every fold, if there is time."""
-        if self.deadline is not None and self.deadline.passed:
-            return Row.unreached(number)
-        row = retrain_row(
-            self.search, number, self.candidates[number], self.X, self.y, self.folds, self.routed.retraining, reason,
-            self.scale_penalty,
+        """Candidates without a fast path, and those whose parameters were refused: scikit-learn has the last word."""
+        reasons = dict(sorted((self.plan.retrain | {k: str(error) for k, error in self.plan.refused.items()}).items()))
+        self.rows.update(self._known("retraining", list(reasons)))
+        left = [number for number in reasons if number not in self.rows]
+        contexts = {} if self.folds.leave_one_out else {number: self.progress.contexts(number) for number in left}
+        outcomes = self._retraining().run(
+            {number: self.candidates[number] for number in left}, self.folds, total=len(self.candidates),
+            contexts=contexts, deadline=self.deadline, n_jobs=self.search.n_jobs, pre_dispatch=self.search.pre_dispatch,
         )  # fmt: skip
-        self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
-        self.ledger.add("fit", len(self.folds), row.fit_seconds)
-        self._enter("retraining", [row])
-        if self.deadline is not None and row.scored:
-            self.deadline.note_score()
-        return row
+        for number, found in outcomes:
+            row = retrained_row(number, reasons[number], found, self.search.error_score, self.folds.leave_one_out)
+            self.rows[number] = row
+            if contexts:
+                self.progress.told.add(number)
+            self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
+            self.ledger.add("fit", len(self.folds), row.fit_seconds)
+            self._enter("retraining", [row])
+            if self.deadline is not None and row.scored:
+                self.deadline.note_score()
+        self.rows.update({number: Row.unreached(number) for number in left if number not in self.rows})
+        taken = [number for number in self.plan.refused if self.rows[number].exactness == Exactness.RETRAINED]
+        warn_retraining({number: reasons[number] for number in taken}, len(self.candidates), depth=7)
+
+    def _retraining(self):
+        search, scoring = self.search, self.scoring
+        raises = search.error_score == "raise"
+        named = scoring.named
+        return Retraining(
+            search.estimator, self.X, self.y, self.folds.n, self.routed.estimator,
+            check_scoring(search.estimator, search.scoring, raise_exc=raises) if named else scoring.scorers,
+            self.routed.scorer if any(metric.params for metric in scoring.metrics.values()) else {},
+            named, search.error_score, search.return_train_score, self.scale_penalty, search.verbose, search,
+        )  # fmt: skip
 
     def _announce(self, tasks, first):
-        self._say(
+        self.progress.begin(len(self.candidates) - first, known=self.strategy.rounds == 1)
+        LOGGER.info(
             f"{len(self.candidates) - first} candidates on {len(self.folds)} folds: {len(tasks)} kernels, "
-            f"{len(self.plan.retrain)} candidates to retrain",
-            verbosity=1,
+            f"{len(self.plan.retrain)} candidates to retrain"
         )
         if self.plan.same_as:
-            n_same = len(self.plan.same_as)
-            self._say(f"{n_same} candidates repeat others (parameters without effect): evaluated once", verbosity=1)
+            LOGGER.info(f"{len(self.plan.same_as)} candidates repeat others (parameters without effect)")
 
-    def _say(self, text, verbosity):
-        """To the log, and to whoever asked for it by ``verbose``."""
-        LOGGER.log(logging.INFO if verbosity == 1 else logging.DEBUG, text)
-        if self.search.verbose >= verbosity:
-            print(f"[onefit] {text}")
+    def _announce_round(self):
+        """Say what the next round is for; GridSearchCV, whose lines are left alone, has no rounds."""
+        text = f"round {self.rounds[-1]}: {self.strategy.describe()}"
+        LOGGER.info(text)
+        if self.search.verbose > 0:
+            print(text)
 
     def _warn_out_of_time(self, proposed):
         """Say what there was no time for: candidates, or a round that was ``proposed``."""
@@ -310,15 +329,6 @@ class SearchRun:
                 TimeBudgetWarning,
                 stacklevel=5,
             )
-
-    def _tick(self, name):
-        if self.steps_left <= 0:  # retrained although it was not planned: progress cannot show more than all
-            return
-        self.steps_left -= 1
-        self.steps_done += 1
-        step = self.progress.subcontext(task_name=name, task_id=self.steps_done)
-        step.call_on_fit_task_begin(estimator=self.search)
-        step.call_on_fit_task_end(estimator=self.search)
 
     def finished(self):
         """One row per candidate, repeated ones copied from those they repeat."""

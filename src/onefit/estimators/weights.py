@@ -21,3 +21,10 @@ def check_sample_weight(sample_weight, n):
     if not weights.any():
         raise ValueError("All sample weights are zero: there is nothing to train on.")
     return weights
+
+
+def one_class_only(classifier, weights) -> str:
+    """Why a classifier that knows its ``classes_`` cannot be trained."""
+    name, classes = type(classifier).__name__, classifier.classes_.tolist()
+    where = "" if weights is None else " among the rows of positive sample_weight"
+    return f"{name} needs at least two classes, got one class only{where}: {classes}."

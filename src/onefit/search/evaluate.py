@@ -29,9 +29,10 @@ ROUNDED = "rounding is seen: the kernel times the penalty is too large; scale th
 def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     """Out-of-fold values and scores of every candidate of one kernel.
 
-    What goes wrong in transformers, kernels or factorisations fails these candidates only, as in
-    GridSearchCV, unless ``raise_errors``. A lack of memory for n x n arrays is no fault of theirs, and is raised.
-    Paths that are not begun before the deadline are not reached.
+    What goes wrong in transformers, kernels or factorisations concerns these candidates only: they are retrained, for
+    it may concern some folds only, and those that then fail are as in GridSearchCV. Where a criterion takes the place
+    of a score they fail. A lack of memory for n x n arrays is no fault of theirs, and is raised. Paths that are not
+    begun before the deadline are not reached.
     """
     try:
         spaces = _Spaces(task, settings.single)
@@ -43,7 +44,10 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     except (NeedsRetrainingError, SupervisedError):
         raise
     except Exception as error:
-        if settings.raise_errors or (isinstance(error, MemoryError) and _transformed(task)):
+        scarce = isinstance(error, MemoryError)
+        if settings.scored and settings.scoring is not None and not scarce:
+            return [Row(number, retrain=f"{type(error).__name__}: {error}") for number in task.candidates]
+        if settings.raise_errors or (scarce and _transformed(task)):
             raise
         return _failed(task, settings, format_exc())
 
@@ -331,7 +335,10 @@ def _score_pooled(
 
 
 def _fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], settings: Settings) -> None:
-    reason = f"ValueError: the training rows have one class only: {present.tolist()}"
+    folds = (settings.folds.folds[split] for split in splits)
+    weighed = any(len(np.unique(settings.labels[fold.train])) > 1 for fold in folds)
+    rows_of = "training rows of positive sample_weight" if weighed else "training rows"
+    reason = f"ValueError: the {rows_of} have one class only: {present.tolist()}"
     if settings.raise_errors:
         raise ValueError(reason)
     for row in rows:

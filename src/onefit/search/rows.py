@@ -32,6 +32,8 @@ def take_metadata(value, rows, n):
 
 def take_block(pairwise, data, rows, columns):
     """``data[rows]``, or ``data[rows][:, columns]`` if the data are a precomputed Gram matrix."""
+    if pairwise and sparse.issparse(data):
+        return data.tocsr()[rows][:, columns]
     if pairwise:
         return np.asarray(data)[np.ix_(rows, columns)]
     return take_rows(data, rows)

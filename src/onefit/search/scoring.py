@@ -144,17 +144,41 @@ class Scoring:
                 raise _needs_retraining(scorer, model) from error
             if self.error_score == "raise":
                 raise
-            warnings.warn(
-                "Scoring failed. The score on this train-test partition for these parameters will be set to "
-                f"{self.error_score}. Details: \n{format_exc()}",
-                UserWarning,
-                stacklevel=2,
-            )
+            _warn_of_failure(self.error_score, format_exc())
             return self.error_score
         # scikit-learn's scorers look which response methods there are; other callables get what they ask for
         if model.asked and not hasattr(scorer, "get_metadata_routing"):
             raise _needs_retraining(scorer, model)
         return _checked(score, scorer)
+
+
+def score_model(scorer, model, X, y, params: dict[str, Any], *, named: bool, error_score) -> Any:
+    """A trained model's score, or a dict of them; what fails is ``error_score`` with a warning, as in GridSearchCV.
+
+    ``named`` says that the scorer is scikit-learn's of several metrics, which returns the texts of errors.
+    """
+    target = () if y is None else (y,)
+    try:
+        score = scorer(model, X, *target, **params)
+    except Exception:
+        if named or error_score == "raise":
+            raise
+        _warn_of_failure(error_score, format_exc())
+        return error_score
+    if named:
+        for text in (value for value in score.values() if isinstance(value, str)):
+            _warn_of_failure(error_score, text)
+        score = {name: error_score if isinstance(value, str) else value for name, value in score.items()}
+    return _checked(score, scorer)
+
+
+def _warn_of_failure(error_score, details: str) -> None:
+    warnings.warn(
+        "Scoring failed. The score on this train-test partition for these parameters will be set to "
+        f"{error_score}. Details: \n{details}",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _needs_retraining(scorer, model) -> NeedsRetrainingError:
