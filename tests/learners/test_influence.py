@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 
 from onefit.kernels import Gaussian, Linear, Sigmoid
 
+from ..oracles.decimals import series_values
 from ..oracles.influence import hat_matrix, series
 from ..oracles.least_squares import pool_leave_one_out, retrain
 from ..oracles.problems import partition, points, row_weights, seeds, smooth_targets, two_seeds
@@ -179,3 +180,24 @@ def test_training_values_of_a_series_are_those_of_its_own_coefficients(seed, bia
     )
     for number, expected in enumerate(trained):
         np.testing.assert_allclose(told[number], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("ridge", [3.0, 300.0])
+@pytest.mark.parametrize("order", [1, 5, 25])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("alone", [False, True])
+def test_values_below_the_rounding_of_the_targets(ridge, order, weighted, bias, alone):
+    """A narrow kernel and a large ridge: the series tells the sign of a value that y - residual would lose."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), rng.permutation(np.repeat([-1.0, 1.0], 6))
+    weights = rng.uniform(0.5, 2.0, 12) if weighted else None
+    splits = list((LeaveOneOut() if alone else KFold(4)).split(X))
+    held = heldout(
+        workspace(X, splits, Gaussian(60.0)), y[:, None], np.array([ridge]), order=order, weights=weights, bias=bias
+    )
+    found = [held.test[0][0, test, 0] for _, test in splits] if alone else [part[0, :, 0] for part in held.test]
+    K = workspace(X, splits, Gaussian(60.0)).gram()
+    for (_, test), values in zip(splits, found, strict=True):
+        expected = series_values(K, y, ridge, test, order, weights, bias)
+        np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-15 if bias else 0)

@@ -15,6 +15,8 @@ out; where the penalty is on the *mean* loss, -l/(n-l) elsewhere). Each term of 
 On S a term is ``T = D (-Delta beta - a)``, the later ones ``r - D a``, so that all orders need one inverse and no
 product with K. The sum of all terms is that of the first with the ridge ``D / (1 - Delta)`` of the split on the rows
 of S that it keeps: one Newton step of the retrained machine. S is frozen, so neither is exact cross-validation.
+Values of the whole series keep their signs below the rounding of u; those of a finite order, in which part of a row's
+own coefficient remains, are known to that rounding.
 
 Source: Liu, Jiang, Liao & Wang, fast cross-validation by BIF; their weight -1/(t-1) is right for equal folds only, and
 they start from the minimiser of another loss ("plug-in"). Oracle: the dense operators of the paper, and for the whole

@@ -45,6 +45,20 @@ def sum_loss_series(inverse: Inverse, dual: Array, rows: Rows, order: int) -> tu
     return residuals, bounds
 
 
+def sum_loss_tail(inverse: Inverse, residuals: Array, rows: Rows, order: int) -> Array:
+    r"""How far a series is from its sum on the held-out rows, :math:`H_{II}^{r+1} (y - f^{(-I)})_I` (L, l, c).
+
+    ``residuals`` are the exact ones. With the exact values, this gives those of the series without a difference to y.
+    """
+    tail = np.empty_like(residuals)
+    for k, (ridge, block) in enumerate(zip(inverse.ridges, inverse.blocks(rows))):
+        term = residuals[k]
+        for _ in range(order + 1):
+            term = term - ridge * (block @ term)
+        tail[k] = term
+    return tail
+
+
 def mean_loss_series(
     inverse: Inverse, dual: Array, rows: Rows, order: int, norms: Array, null: Array | None
 ) -> tuple[Array, Array]:

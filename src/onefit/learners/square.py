@@ -24,7 +24,7 @@ from ..linalg.factor import Factor, harmless, rounding, singular
 from ..linalg.inverse import NotPositiveDefiniteError
 from ..linalg.spectrum import Array, Rows, Spectrum
 from . import small_values
-from .influence import mean_loss_series, sum_loss_series
+from .influence import mean_loss_series, sum_loss_series, sum_loss_tail
 from .square_fit import fit_path
 from .square_smoother import smoother_path
 
@@ -258,7 +258,10 @@ class _OneFit:
     def _without_rounding(
         self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, exact: bool
     ) -> Array:
-        """Values of the removed rows (L, l, c); where y - residual is rounding only, computed without y."""
+        """Values of the removed rows (L, l, c); where y - residual is rounding only, computed without y.
+
+        A finite series of a penalty on the mean loss is not: its lost values are those without neighbours.
+        """
         Y, weights = self.targets.Y, self.targets.fold_weights(0)
         values = np.asarray(Y[fold.removed] - residuals / self.scale[fold.removed])
         centre = small_values.mean_target(Y, weights, self.learner.bias, fold.train)
@@ -266,8 +269,13 @@ class _OneFit:
         rows = np.flatnonzero(lost.any(axis=0))
         if len(rows):
             repaired = np.broadcast_to(centre, values[:, rows].shape)
-            if exact and self.resolve_small:
+            if self.resolve_small and exact:
                 repaired = self._from_others(inverse, dual, fold, residuals, fold.removed[rows])
+            elif self.resolve_small and not self.scale_penalty:
+                residuals = heldout.block_residuals(inverse, dual, fold.removed)
+                repaired = self._from_others(inverse, dual, fold, residuals, fold.removed[rows])
+                tail = sum_loss_tail(inverse, residuals, fold.removed, int(self.order))
+                repaired = repaired + tail[:, rows] / self.scale[fold.removed[rows]]
             values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
         return values
 
