@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .estimators.comparison import Comparison, compare
     from .estimators.decision import cross_val_decision
     from .estimators.default_grid import default_grid
+    from .estimators.delivery import RefitWarning
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
     from .estimators.ls_svm import LSSVC, LSSVR
@@ -43,6 +44,7 @@ _HOMES = {
     "L2SVC": "estimators.l2_svm",
     "LSSVC": "estimators.ls_svm",
     "LSSVR": "estimators.ls_svm",
+    "RefitWarning": "estimators.delivery",
     "RetrainingWarning": "estimators.preparation",
     "SpectrumDisplay": "report.displays",
     "ValidationSurfaceDisplay": "report.displays",
@@ -64,6 +66,7 @@ __all__ = [
     "GridEdgeWarning",
     "JournalWarning",
     "KernelSearchCV",
+    "RefitWarning",
     "RetrainingWarning",
     "SpectrumDisplay",
     "TimeBudgetWarning",

@@ -9,7 +9,7 @@ import typer
 
 from .app import app
 from .options import JsonOption
-from .screen import columns, echo, echo_json, explained
+from .screen import columns, echo_json, explained
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -30,22 +30,18 @@ def inspect(
     with explained():
         from ..datasets.files import existing_file
 
-        with existing_file(file).open("rb") as contents:
-            start = contents.read(len(_SQLITE))
-        if start == _SQLITE:
+        if existing_file(file).open("rb").read(len(_SQLITE)) == _SQLITE:
             _show_journal(file, as_json)
         else:
             _show_model(file, as_json)
 
 
 def _show_model(path: Path, as_json: bool) -> None:
-    from ..datasets.visible import visible
     from ..report.text import number, settings
-    from .facts import check_facts
-    from .models import read_facts
+    from .models import check_complete, read_facts
 
     facts = read_facts(path)
-    check_facts(path, facts)
+    check_complete(path, facts)
     if as_json:
         echo_json(facts)
         return
@@ -59,8 +55,8 @@ def _show_model(path: Path, as_json: bool) -> None:
         "target": f"{target}, {facts['task']}" + (f" of {_some(facts['classes'])}" if facts["classes"] else ""),
         "columns": f"{len(facts['features']):,}: {_some(facts['features'])}",
     }
-    echo("\n".join(f"{name:<12}{visible(text)}" for name, text in lines.items()))
-    echo(f"\n{facts['code']}")
+    typer.echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
+    typer.echo(f"\n{facts['code']}")
 
 
 def _some(values: list, most: int = 12) -> str:
@@ -76,13 +72,13 @@ def _show_journal(path: Path, as_json: bool) -> None:
         echo_json(searches)
         return
     if not searches:
-        echo(f"{path} holds no search yet")
+        typer.echo(f"{path} holds no search yet")
         return
     rows: list[tuple[str, ...]] = [
         ("started", "rows", "folds", "criterion", "finished", "best value", "its parameters", "estimator")
     ]
     rows += [_row(search) for search in searches]
-    echo(columns(rows))
+    typer.echo(columns(rows))
 
 
 def _best(journal: Any, search: dict[str, Any]) -> dict[str, Any] | None:

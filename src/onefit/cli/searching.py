@@ -99,6 +99,7 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
     from ..core import Exactness
     from ..criteria import resolve
     from ..criteria.base import needs_no_machine
+    from ..estimators.delivery import deliver
     from ..report.table import read_scores
 
     search = found.search
@@ -107,13 +108,14 @@ def judge(found: Found, request: Request, data: Data) -> Selection:
     if needs_no_machine(resolve(request.criterion)) and not found.interrupted:
         search = _choose_penalty(request, scores.params, params, data)
         params = search.best_params_
-    model = getattr(search, "best_estimator_", None)
-    if model is None:
-        model = clone(request.estimator).set_params(**params).fit(data.X, data.y)
     told, row = scores, scores.best
     if not found.interrupted:
         exact = _search(request, {name: [value] for name, value in params.items()}, "cv", "per_fold")
-        told, row = read_scores(exact.set_params(refit=False).fit(data.X, data.y, **_groups(data))), 0
+        told, row = read_scores(exact.fit(data.X, data.y, **_groups(data))), 0
+        model = exact.best_estimator_
+    else:
+        chosen = clone(request.estimator).set_params(**params)
+        model = deliver(chosen, data.X, data.y, {}, exactly=True).model
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     trained = int((scores.exactness == Exactness.RETRAINED).sum())
     savings = Savings((reached - trained) * search.n_splits_, found.seconds, found.resumed)

@@ -69,7 +69,8 @@ class HeldOut:
     ``failed`` marks penalties without a unique solution, or whose solution was not found, for the ``reason`` given:
     their values are not to be used. ``least_squares`` marks penalties whose system is singular and was solved all the
     same, ``rounded`` those at which values are not known to some six digits, for rounding. NaN stands where a split
-    cannot be trained on.
+    cannot be trained on. ``bias_slack`` (splits, L, c) is half the length of the interval of biases that are all
+    optimal, in whose middle the values are; zero where the bias is determined.
     """
 
     test: list[Array]
@@ -79,6 +80,7 @@ class HeldOut:
     reason: str = ""
     least_squares: NDArray[np.bool_] | None = None
     rounded: NDArray[np.bool_] | None = None
+    bias_slack: Array | None = None
 
 
 class Judge(Protocol):
@@ -177,7 +179,8 @@ class Machine:
 
     ``class_weight`` is None, "balanced" or a tuple of (class, weight) pairs; ``balance_weighted`` says that balanced
     weights take sample weights into account. ``pairs`` is how a machine that is trained on pairs of classes puts them
-    together, None for one-vs-rest and in regression.
+    together, None for one-vs-rest and in regression. ``stops_at_tol`` says that the estimator's own solver is iterative
+    and stops at its parameter ``tol``.
     """
 
     learner: Learner
@@ -186,6 +189,7 @@ class Machine:
     class_weight: Hashable = None
     pairs: Pairs | None = None
     balance_weighted: bool = True
+    stops_at_tol: bool = False
 
     @property
     def weights_follow_fold(self) -> bool:

@@ -125,7 +125,7 @@ def _box_of(estimator) -> tuple[float, ...]:
 
 def _refuse_limit(estimator) -> None:
     if estimator.max_iter != -1:
-        raise NotUnderstoodError(f"max_iter={estimator.max_iter} stops LIBSVM before it is done")
+        raise NotUnderstoodError(f"max_iter={estimator.max_iter} stops the solver before it is done")
 
 
 def _svc(estimator) -> Machine:
@@ -140,14 +140,15 @@ def _svc(estimator) -> Machine:
         raise NotUnderstoodError(f"decision_function_shape={shape!r} with break_ties={break_ties}")
     return Machine(
         Hinge(), _svm_kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator, zero=False),
-        pairs=Pairs(shape, break_ties), balance_weighted=False,
+        pairs=Pairs(shape, break_ties), balance_weighted=False, stops_at_tol=True,
     )  # fmt: skip
 
 
 def _l2_svc(estimator) -> Machine:
+    _refuse_limit(estimator)
     learner = SquaredHinge(bool(estimator.fit_intercept))
     kernel, weight = _svm_kernel_of(estimator), _class_weight_of(estimator)
-    return Machine(learner, kernel, _box_of(estimator), weight, pairs=Pairs())
+    return Machine(learner, kernel, _box_of(estimator), weight, pairs=Pairs(), stops_at_tol=True)
 
 
 def _svr(estimator) -> Machine:
@@ -155,7 +156,8 @@ def _svr(estimator) -> Machine:
     epsilon = estimator.epsilon
     if not isinstance(epsilon, Real) or not np.isfinite(float(epsilon)) or epsilon < 0:
         raise ValueError(f"epsilon of SVR must be a finite non-negative number, got {epsilon!r}.")
-    return Machine(EpsilonInsensitive(epsilon=float(epsilon)), _svm_kernel_of(estimator), _box_of(estimator))
+    learner = EpsilonInsensitive(epsilon=float(epsilon))
+    return Machine(learner, _svm_kernel_of(estimator), _box_of(estimator), stops_at_tol=True)
 
 
 def _single_ridge(estimator) -> tuple[float, ...]:

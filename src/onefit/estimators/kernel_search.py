@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -23,6 +24,7 @@ from .autologging import follow_autologging
 from .checks import check_refit_metric, check_scoring_of, check_search
 from .choosing import settle
 from .decision import LaterDecisions, decisions
+from .delivery import deliver
 from .oof import assemble, predictions
 from .routing import route, sample_weight_of, scorer_params
 from .search_run import SearchRun
@@ -94,9 +96,9 @@ class KernelSearchCV(GridSearchCV):
     ----------
     cv_results_ : dict
         GridSearchCV's table and the columns ``exactness`` (exact, certified, pruned, approximate, retrained, failed,
-        not reached), ``error_bound`` (of a held-out value, of support vector machines but for the bias; certified or
-        pruned: of the mean score), ``status`` and ``seconds``; of ``param_grid="auto"`` also ``round``. Support vector
-        machines whose kernel times C is so large that rounding is seen are approximate, and ``status`` says so.
+        not reached), ``error_bound`` (of a held-out value; certified or pruned: of the mean score), ``status`` and
+        ``seconds``; of ``param_grid="auto"`` also ``round``. Scores that depend on digits beyond the error bound, or
+        of weighted rows on a bias that the data leave open, are approximate, and ``status`` says so.
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
         for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
         is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's
@@ -115,7 +117,11 @@ class KernelSearchCV(GridSearchCV):
         decision value: out-of-fold labels of the best candidate.
     ledger_ : Ledger
         How many matrices, factorisations and fits the search cost.
-    best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
+    best_estimator_ : estimator
+        Trained on all rows such that its values are those of the solution that was scored: ``tol`` of an SVC, SVR or
+        L2SVC is lowered for that unless it is searched over. A candidate whose solver cannot give that is scored as
+        it trains, labelled "retrained", and chosen only if it is still the best.
+    best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As in GridSearchCV.
 
     Examples
@@ -223,14 +229,15 @@ class KernelSearchCV(GridSearchCV):
             except KeyboardInterrupt:
                 run.keep_finished()
                 raise
-        self._tabulate(run)
-        try:
-            self._choose(run)
-            if self.refit:
-                self._refit(run, metadata)
-        except BaseException:
-            self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
-            raise
+            self._tabulate(run)
+            try:
+                self._choose(run)
+                if self.refit:
+                    self._refit(run, metadata)
+                self._conclude(run)
+            except BaseException:
+                self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
+                raise
         self.scorer_ = scoring.scorers
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
@@ -288,18 +295,41 @@ class KernelSearchCV(GridSearchCV):
         self.multimetric_ = run.scoring.multimetric
 
     def _choose(self, run):
-        """The best candidate, as ``refit`` says, and its out-of-fold values."""
-        results, metric = self.cv_results_, "score"
+        """The best candidate, as ``refit`` says: none whose scores depend on a bias that the data leave open.
+
+        Such a candidate is trained on every fold, as GridSearchCV does. Where that confirms its scores it stays the
+        best; otherwise they take their place, and the choice is made again.
+        """
         if self.multimetric_:
             check_refit_metric(self.refit, list(run.finished()[0].test))
-            metric = self.refit
-        if not self.refit and self.multimetric_:
-            return
+            if not self.refit:
+                return
+        self._select()
+        while run.finished()[self.best_index_].open_bias:
+            self._retrain_best(run, run.finished()[self.best_index_].status, confirm=True)
+
+    def _select(self):
+        """The best candidate of the table."""
+        results, metric = self.cv_results_, self.refit if self.multimetric_ else "score"
         self.best_index_ = select_best(self.refit, metric, results)
         if not callable(self.refit):
             self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
-            warn_at_edge(results, self.best_index_, metric)
         self.best_params_ = results["params"][self.best_index_]
+
+    def _retrain_best(self, run, reason, confirm=False):
+        """Score the best candidate by training it on every fold, or ``confirm`` its scores so, and choose again."""
+        run.score_by_training(self.best_index_, reason, confirm)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said of the first table
+            self.cv_results_ = run.table(run.finished())
+        self._select()
+
+    def _conclude(self, run):
+        """Out-of-fold values of the best candidate, and what is to be said of its place in the grid."""
+        if not hasattr(self, "best_index_"):
+            return
+        if not callable(self.refit):
+            warn_at_edge(self.cv_results_, self.best_index_, self.refit if self.multimetric_ else "score")
         self._set_out_of_fold(run)
 
     def _set_out_of_fold(self, run):
@@ -333,15 +363,34 @@ class KernelSearchCV(GridSearchCV):
                 self.oof_prediction_ = labels
 
     def _refit(self, run, metadata):
-        X, y, routed = run.X, run.y, run.routed
-        self.best_estimator_ = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        """Train the best candidate on all rows, such that it is the model that was scored.
+
+        A model that the estimator's own solver trains otherwise is scored as that trains it, and chosen again only if
+        it is the best even so.
+        """
+        X, y = run.X, run.y
+        model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
         step = run.context.subcontext(task_name="refit-with-best-params")
-        with step.propagate_callback_context(self.best_estimator_):
+        start = time.time()
+        with step.propagate_callback_context(model):
             step.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-            start = time.time()
-            target = () if y is None else (y,)
-            self.best_estimator_.fit(X, *target, **routed.estimator)
-            self.refit_time_ = time.time() - start
+            delivery = self._deliver(model, run)
+        while not delivery.as_scored:
+            self._retrain_best(run, f"trained on all rows, it differs by {delivery.difference:.1g} of its values")
+            self._choose(run)
+            delivery = self._deliver(clone(self.estimator).set_params(**clone(self.best_params_, safe=False)), run)
+        delivery.warn(depth=5)
+        self.best_estimator_ = delivery.model
+        self.refit_time_ = time.time() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         step.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+
+    def _deliver(self, model, run):
+        """The model fitted on all rows: as the estimator is, if that was scored, or as the exact solution is."""
+        retrained = run.finished()[self.best_index_].exactness == Exactness.RETRAINED
+        return deliver(
+            model, run.X, run.y, run.routed.estimator, exactly=not retrained,
+            keep_tol=any(name.rsplit("__", 1)[-1] == "tol" for name in self.best_params_),
+            single=self.gram_dtype == "float32",
+        )  # fmt: skip

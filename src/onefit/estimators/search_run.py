@@ -273,25 +273,46 @@ class SearchRun:
         self.rows.update(self._known("retraining", list(reasons)))
         left = [number for number in reasons if number not in self.rows]
         contexts = {} if self.folds.leave_one_out else {number: self.progress.contexts(number) for number in left}
-        outcomes = self._retraining().run(
-            {number: self.candidates[number] for number in left}, self.folds, total=len(self.candidates),
-            contexts=contexts, deadline=self.deadline, n_jobs=self.search.n_jobs, pre_dispatch=self.search.pre_dispatch,
-        )  # fmt: skip
-        for number, found in outcomes:
-            row = retrained_row(number, reasons[number], found, self.search.error_score, self.folds.leave_one_out)
-            self.rows[number] = row
+        for row in self._trained({number: reasons[number] for number in left}, contexts, self.deadline):
+            self.rows[row.candidate] = row
             if contexts:
-                self.progress.told.add(number)
-            self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
-            self.ledger.add("fit", len(self.folds), row.fit_seconds)
-            self._enter("retraining", [row])
+                self.progress.told.add(row.candidate)
             if self.deadline is not None and row.scored:
                 self.deadline.note_score()
         self.rows.update({number: Row.unreached(number) for number in left if number not in self.rows})
         taken = [number for number in self.plan.refused if self.rows[number].exactness == Exactness.RETRAINED]
         warn_retraining({number: reasons[number] for number in taken}, len(self.candidates), depth=7)
 
-    def _retraining(self):
+    def _trained(self, reasons, contexts, deadline):
+        """Rows of candidates that are trained on every split, as they finish."""
+        outcomes = self._retraining(verbose=self.search.verbose if contexts is not None else 0).run(
+            {number: self.candidates[number] for number in reasons}, self.folds, total=len(self.candidates),
+            contexts=contexts or {}, deadline=deadline, n_jobs=self.search.n_jobs,
+            pre_dispatch=self.search.pre_dispatch,
+        )  # fmt: skip
+        for number, found in outcomes:
+            row = retrained_row(number, reasons[number], found, self.search.error_score, self.folds.leave_one_out)
+            self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
+            self.ledger.add("fit", len(self.folds), row.fit_seconds)
+            self._enter("retraining", [row])
+            yield row
+
+    def score_by_training(self, number, reason, confirm):
+        """Replace the row of a candidate by that of training it on every split, also if time is over.
+
+        With ``confirm`` a row with the same scores stays, and is exact.
+        """
+        LOGGER.info(f"candidate {number} is trained on every split: {reason}")
+        known = self._known("retraining", [number])
+        trained = known[number] if number in known else next(self._trained({number: reason}, None, None))
+        if confirm and self.rows[number].agrees(trained):
+            self.rows[number].confirm()
+        else:
+            self.rows[number] = trained
+        for copy in [copy for copy, source in self.same_as.items() if source == number]:
+            self.rows.pop(copy, None)
+
+    def _retraining(self, verbose):
         search, scoring = self.search, self.scoring
         raises = search.error_score == "raise"
         named = scoring.named
@@ -299,7 +320,7 @@ class SearchRun:
             search.estimator, self.X, self.y, self.folds.n, self.routed.estimator,
             check_scoring(search.estimator, search.scoring, raise_exc=raises) if named else scoring.scorers,
             self.routed.scorer if any(metric.params for metric in scoring.metrics.values()) else {},
-            named, search.error_score, search.return_train_score, self.scale_penalty, search.verbose, search,
+            named, search.error_score, search.return_train_score, self.scale_penalty, verbose, search,
         )  # fmt: skip
 
     def _announce(self, tasks, first):

@@ -12,7 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 from .diagonal import biases
-from .dual import Array, Dual, shrink
+from .dual import Array, Dual, Solution, shrink
+
+AT_BOUND = 1e-9
+"""Distance from a bound, as a share of the box, within which a coefficient may be there but for rounding: bounds that
+are products of weights add up to zero only up to that."""
 
 
 def best_bias(dual: Dual, u: Array) -> tuple[float, float]:
@@ -23,6 +27,24 @@ def best_bias(dual: Dual, u: Array) -> tuple[float, float]:
     places, drops = kinks(dual)
     lo, hi = crossing((places - np.tile(u, len(places) // len(u)))[None], drops, float(dual.upper.sum()))
     return float(lo[0]), float(hi[0])
+
+
+def undetermined_bias(dual: Dual, solution: Solution) -> tuple[float, float] | None:
+    """The interval of optimal biases if it has a length, else None.
+
+    That takes a solution without any free coefficient. Which point of the interval a solver returns is then up to its
+    rounding. Cost: O(n), and O(n log n) where no coefficient is free.
+    """
+    if not dual.bias or dual.least_ridge > 0:
+        return None
+    away = AT_BOUND * (dual.upper - dual.lower)
+    inside = (solution.beta > dual.lower + away) & (solution.beta < dual.upper - away)
+    if dual.epsilon > 0:
+        inside &= np.abs(solution.beta) > away
+    if inside.any():
+        return None
+    lo, hi = best_bias(dual, solution.u)
+    return (lo, hi) if hi > lo else None
 
 
 def _roots(dual: Dual, u: Array) -> tuple[float, float]:

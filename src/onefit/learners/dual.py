@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+TOLERANCE = 1e-10
+"""Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
+
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Of ``K beta``, relative to the coefficients times the norms of the rows."""
 

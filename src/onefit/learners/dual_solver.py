@@ -17,15 +17,12 @@ from ..native.factor import gather
 from ..native.leap import leap
 from ..native.ready import make_ready
 from ..native.smo import smo
-from .dual import ROUNDING, Array, Dual, Solution
+from .dual import ROUNDING, TOLERANCE, Array, Dual, Solution
 from .shared_inverse import SharedInverse
 
 Rows = NDArray[np.intp]
 Enough = Callable[[Array], bool]
 """Whether coefficients are good enough."""
-
-TOLERANCE = 1e-10
-"""Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
 
 SEEN = 1e-4
 """Bound of the rounding of ``K beta``, relative to the targets, from which on a sixth digit of values may be wrong."""

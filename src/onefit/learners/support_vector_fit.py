@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .dual import Array
-from .dual_solver import TOLERANCE, DualSolver, indefiniteness
+from .dual import TOLERANCE, Array
+from .dual_solver import DualSolver, indefiniteness
 from .support_vector import SupportVectorLearner
 
 

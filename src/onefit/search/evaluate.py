@@ -17,6 +17,7 @@ from ..core.machine import HeldOut, NotUnderstoodError, Series
 from ..criteria.base import Criterion
 from ..kernels.gamma import variance_of
 from .appraisal import Appraisal
+from .determinacy import label_undetermined
 from .referee import Referee
 from .scoring import NeedsRetrainingError, Scoring, Tested
 from .tasks import Entry, KernelTask, Path, Row, Settings
@@ -144,9 +145,7 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
         appraisal.after_holding_out()
     seconds = (time.perf_counter() - start) / len(path.entries)
     rows = [_new_row(entry, path, penalties, held, seconds, referee) for entry in path.entries]
-    _score_rows(
-        rows, [of_candidates(path.entries, penalties, part) for part in held.test], path, settings, spaces.ledger
-    )
+    _score_rows(rows, held, penalties, path, settings, spaces.ledger)
     if train is not None:
         train.write(rows)
     if appraisal is not None:
@@ -154,16 +153,24 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     return rows
 
 
-def _score_rows(rows: list[Row], values: list[np.ndarray], path: Path, settings: Settings, ledger: Ledger) -> None:
+def _score_rows(
+    rows: list[Row], held: HeldOut, penalties: np.ndarray, path: Path, settings: Settings, ledger: Ledger
+) -> None:
     """Give the rows their out-of-fold values (entries, l, c) of each split, or scores and the best rows' values."""
+    values = [of_candidates(path.entries, penalties, part) for part in held.test]
     for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
     if settings.scoring is None:
         return
     usable = [k for k, row in enumerate(rows) if row.retrain is None]
     if usable:
+        own, parts = [rows[k] for k in usable], [part[usable] for part in values]
         with ledger.record("scoring"):
-            _score([rows[k] for k in usable], [part[usable] for part in values], path, settings)
+            _score(own, parts, path, settings)
+            slack = None if held.bias_slack is None else held.bias_slack[:, :, None]
+            if slack is not None:
+                slack = np.stack([of_candidates(path.entries, penalties, part)[usable, 0] for part in slack])
+            label_undetermined(own, parts, slack, path, settings, settings.scoring)
     _keep_best_values(rows)
 
 
@@ -281,6 +288,7 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
         parts[0].reason,
         _in_any([part.least_squares for part in parts]),
         _in_any([part.rounded for part in parts]),
+        _stacked([part.bias_slack for part in parts]),
     )
 
 
@@ -288,6 +296,12 @@ def _in_any(marks: list[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
     """The penalties that some view marks, if its learner makes such marks."""
     known = [part for part in marks if part is not None]
     return np.any(known, axis=0) if known else None
+
+
+def _stacked(slacks: list[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    """The bias intervals of all views, if their learner has such."""
+    known = [slack for slack in slacks if slack is not None]
+    return np.concatenate(known) if known else None
 
 
 def _score(rows: list[Row], values: list[np.ndarray], path: Path, settings: Settings) -> None:

@@ -20,6 +20,9 @@ from .deadline import Deadline
 from .scoring import Scoring, Tested
 from .views import ViewSource
 
+OPEN_BIAS = "the bias is not determined: no coefficient is free, and the scores depend on where in its interval it is"
+"""Status of rows whose values have the middle of the interval of all optimal biases."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -143,6 +146,11 @@ class Row:
         return any(np.isfinite(scores).all() for scores in self.test.values())
 
     @property
+    def open_bias(self) -> bool:
+        """Whether its scores depend on a bias that the data leave open, and no training has told which one it is."""
+        return OPEN_BIAS in self.status and self.exactness != Exactness.RETRAINED
+
+    @property
     def left_out(self) -> bool:
         """Whether the candidate was left out on purpose: missing scores are no failure."""
         return self.exactness in (Exactness.PRUNED, Exactness.UNREACHED)
@@ -151,6 +159,17 @@ class Row:
         """Say more of the outcome."""
         known = () if self.status == "ok" else (self.status,)
         self.status = "; ".join([*known, *remarks])
+
+    def agrees(self, other: Row) -> bool:
+        """Whether another row has the same scores on every split."""
+        return self.test.keys() == other.test.keys() and all(
+            np.allclose(scores, other.test[name], rtol=1e-6, atol=1e-6, equal_nan=True)
+            for name, scores in self.test.items()
+        )
+
+    def confirm(self) -> None:
+        """Take note that training on every fold gives the same scores."""
+        self.exactness, self.status = Exactness.EXACT, "confirmed by training on every fold"
 
     def fail(self, reason: str, splits: list[int]) -> None:
         """Mark some splits as impossible to train on."""
