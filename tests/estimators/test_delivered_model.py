@@ -132,3 +132,30 @@ def test_equal_rows_of_different_classes_are_no_doubt():
     expected = cross_val_score(SVC(C=1.0, gamma=1.0, tol=1e-10), X, y, cv=folds, scoring="roc_auc")
     assert results["exactness"].tolist() == ["exact"]
     np.testing.assert_allclose([results[f"split{i}_test_score"][0] for i in range(4)], expected, atol=1e-12)
+
+
+def test_an_open_bias_shows_in_scores_that_are_continuous_in_the_values(cancer):
+    """A scorer of one's own that is neither blind to shifts nor to anything but labels."""
+
+    def mean_distance(model, X, y):
+        return np.abs(model.decision_function(X)).mean()
+
+    model = make_pipeline(StandardScaler(), SVC(class_weight="balanced", gamma=0.1))
+    search = KernelSearchCV(model, {"svc__C": [1e-4, 1.0]}, cv=3, scoring=mean_distance, refit=False)
+    results = quietly(search, *cancer).cv_results_
+    expected = quietly(GridSearchCV(model.set_params(svc__tol=1e-8), search.param_grid, cv=3, scoring=mean_distance),
+                       *cancer).cv_results_  # fmt: skip
+    same = np.abs(results["mean_test_score"] - expected["mean_test_score"]) < 1e-6
+    assert not same[0] or results["exactness"][0] == "retrained"
+    assert results["exactness"][0] != "exact"
+    assert results["exactness"][1] == "exact"
+    assert same[1]
+
+
+def test_confirmation_includes_train_scores(cancer):
+    model = make_pipeline(StandardScaler(), SVC(class_weight="balanced", gamma=0.1))
+    options = {"cv": 3, "return_train_score": True}
+    results = quietly(KernelSearchCV(model, {"svc__C": [1e-3]}, **options), *cancer).cv_results_
+    expected = quietly(GridSearchCV(model, {"svc__C": [1e-3]}, **options), *cancer).cv_results_
+    for kind in ("test", "train"):
+        np.testing.assert_allclose(results[f"mean_{kind}_score"], expected[f"mean_{kind}_score"], atol=1e-12)

@@ -108,12 +108,13 @@ def undetermined(score: Score, values: Array, codes: Array, error: Array, slack:
 
     ``codes`` (l, c) are the coded targets. ``error`` (E, l, c) bounds the error of each value, ``slack`` (E, c) is half
     the length of the interval of the bias that all values of a column share; dimensions of length one are repeated.
-    Rows with equal values are taken to be equal rows, which move together.
+    Rows with equal values are taken to be equal rows, which move together. Errors are too small to be seen in anything
+    but labels and ranks; intervals of a bias are not, so that all scores of candidates with such are looked at.
 
     Cost: O(E l log l c) to look for doubtful values, at most six calls of ``score`` for the candidates that have some.
     """
-    doubtful = _near_boundary(values, error + slack[:, None], coding) | _near_others(values, codes, error)
-    chosen = np.flatnonzero(doubtful)
+    wide = slack.any(axis=1) | (error.max(axis=(1, 2)) > error.min(axis=(1, 2)))
+    chosen = np.flatnonzero(wide | _near_boundary(values, error, coding) | _near_others(values, codes, error))
     found = np.zeros(len(values), dtype=bool)
     if len(chosen):
         values, error, slack = values[chosen], error[chosen], slack[chosen, None]

@@ -161,10 +161,11 @@ class Row:
         self.status = "; ".join([*known, *remarks])
 
     def agrees(self, other: Row) -> bool:
-        """Whether another row has the same scores on every split."""
-        return self.test.keys() == other.test.keys() and all(
-            np.allclose(scores, other.test[name], rtol=1e-6, atol=1e-6, equal_nan=True)
-            for name, scores in self.test.items()
+        """Whether another row has the same scores on every split, those of training rows included."""
+        return all(
+            mine.keys() == theirs.keys()
+            and all(np.allclose(mine[name], theirs[name], rtol=1e-6, atol=1e-6, equal_nan=True) for name in mine)
+            for mine, theirs in ((self.test, other.test), (self.train, other.train))
         )
 
     def confirm(self) -> None:
