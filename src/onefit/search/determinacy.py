@@ -87,10 +87,11 @@ def _of_classes(
         else:
             tested = settings.tested(number, settings.folds.folds[number].test)
             reach, common = error[:, None, None], slack[number]
-        if tested.present is None or len(tested.present) > 1:
-            codes = path.coded.Y[tested.rows]
-            found |= undetermined(_scorer(scoring, tested, path.coded.coding), part, codes, reach, common,
-                                  path.coded.coding)  # fmt: skip
+        left = np.flatnonzero(~found)
+        if len(left) and (tested.present is None or len(tested.present) > 1):
+            codes, coding = path.coded.Y[tested.rows], path.coded.coding
+            score = _scorer(scoring, tested, coding)
+            found[left] = undetermined(score, part[left], codes, reach[left], common[left], coding)
     return found
 
 
@@ -122,7 +123,10 @@ def undetermined(score: Score, values: Array, codes: Array, error: Array, slack:
         moves = [error * direction for direction in _directions(values, codes)]
         moves += [slack, -slack] if slack.any() else []
         for move in moves:
-            found[chosen] |= _differ(known, score(values + move))
+            left = np.flatnonzero(~found[chosen])
+            if len(left):
+                before = {name: scores[left] for name, scores in known.items()}
+                found[chosen[left]] = _differ(before, score(values[left] + move[left]))
     return found
 
 
