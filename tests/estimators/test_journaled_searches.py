@@ -162,14 +162,17 @@ def test_what_failed_is_tried_again(regression, tmp_path, monkeypatch):
     plain = KernelSearchCV(**options).fit(*regression)
     search = KernelSearchCV(**options, journal=tmp_path / "journal.sqlite")
     with monkeypatch.context() as patch:
-        original = onefit.kernels.Gaussian.map
 
-        def failing(kernel, values):
-            if kernel.gamma == 0.1:
-                raise OSError
-            original(kernel, values)
+        def fails(method):
+            def failing(self, *args, **kwargs):
+                if self.gamma == 0.1:
+                    raise OSError
+                return method(self, *args, **kwargs)
 
-        patch.setattr(onefit.kernels.Gaussian, "map", failing)
+            return failing
+
+        for kind, name in ((onefit.kernels.Gaussian, "map"), (type(RIDGE), "fit")):  # the fast path and retraining
+            patch.setattr(kind, name, fails(getattr(kind, name)))
         with pytest.warns(match="fits failed"), pytest.warns(match="non-finite"):
             search.fit(*regression)
     assert "failed" in search.cv_results_["exactness"]

@@ -175,7 +175,7 @@ def test_no_gram_matrix_no_budget(regression):
 
 
 def test_transformers_are_fitted_only_when_their_turn_comes(regression):
-    """Parameters and data are refused first, and at most one setting's copies of the data are kept."""
+    """Names and data are refused first, and at most one setting's copies of the data are kept."""
     X, y = regression
     fitted = []
 
@@ -184,8 +184,8 @@ def test_transformers_are_fitted_only_when_their_turn_comes(regression):
         return X
 
     pipe = make_pipeline(FunctionTransformer(watched), KernelRidge())
-    with pytest.raises(ValueError, match="alpha of KernelRidge"):
-        KernelSearchCV(pipe, {"kernelridge__alpha": [1.0, -1.0]}, cv=3).fit(X, y)
+    with pytest.raises(ValueError, match="Invalid parameter 'alfa'"):
+        KernelSearchCV(pipe, [{}, {"kernelridge__alfa": [1.0]}], cv=3).fit(X, y)
     with pytest.raises(ValueError, match="rows would fit"):
         KernelSearchCV(pipe, [{}], cv=3, memory_budget=1000).fit(X, y)
     assert not fitted
