@@ -47,8 +47,8 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
     except Exception as error:
         scarce = isinstance(error, MemoryError)
         if settings.scored and settings.scoring is not None and not scarce:
-            reason = f"{type(error).__name__}: {error}"  # failed: a journal does not keep it, and tries again
-            return [Row(number, exactness=Exactness.FAILED, retrain=reason) for number in task.candidates]
+            text = f"{type(error).__name__}: {error}"  # failed: a journal does not keep it, and tries again
+            return [Row(number, exactness=Exactness.FAILED, retrain=text) for number in task.candidates]
         if settings.raise_errors or (scarce and _transformed(task)):
             raise
         return _failed(task, settings, format_exc())
