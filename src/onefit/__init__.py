@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         ValidationSurfaceDisplay,
     )
     from .search.deadline import TimeBudgetWarning
-    from .search.journal import JournalWarning
+    from .search.journal import JournalError, JournalWarning
 
 __version__ = "0.1.0"
 
@@ -39,6 +39,7 @@ _HOMES = {
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
     "GridEdgeWarning": "estimators.selection",
+    "JournalError": "search.journal",
     "JournalWarning": "search.journal",
     "KernelSearchCV": "estimators.kernel_search",
     "L2SVC": "estimators.l2_svm",
@@ -64,6 +65,7 @@ __all__ = [
     "CriterionCurveDisplay",
     "CriticalDifferenceDisplay",
     "GridEdgeWarning",
+    "JournalError",
     "JournalWarning",
     "KernelSearchCV",
     "RefitWarning",

@@ -81,10 +81,11 @@ class KernelSearchCV(GridSearchCV):
         Kernels are taken from the middle of the grid, coarse to fine.
     journal : str or path, default=None
         A SQLite file, made if it is not there, in which the scores of every kernel are committed as soon as it is
-        done. A fit with the same data, folds, estimator, grid, criterion and scoring goes on where another one was
-        interrupted, killed or out of time. Searches that differ in any of these share a file without meeting, and so
-        do processes. Out-of-fold values are not in it: those of the best candidate may be computed once more.
-        ``ledger_`` counts what this fit did.
+        done, with the out-of-fold values of its best candidates (8 bytes a row and output). A fit with the same data,
+        folds, estimator, grid, criterion and scoring goes on where another one was interrupted, killed or out of time,
+        and ends with the same results, bit by bit. Searches that differ in any of these share a file without meeting,
+        and so do processes. Every row has a checksum: a file that is damaged, locked or no journal is refused with a
+        ``JournalError``. ``ledger_`` counts what this fit did.
     gram_dtype : {"float64", "float32"}, default="float64"
         How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
         results are then labelled approximate, and ``error_bound`` is an estimate.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..search.appraisal import column_names
 from ..search.certify import Certify, check_certifiable
 from ..search.deadline import Deadline, TimeBudgetWarning
 from ..search.fingerprint import fingerprint
-from ..search.journal import Journal, Record
+from ..search.journal import Journal, JournalError, Record
 from ..search.results import build_table
 from ..search.run import check_memory, order_tasks, run_tasks, spread_tasks, waves
 from ..search.scoring import NeedsRetrainingError, Tested
@@ -230,6 +231,9 @@ class SearchRun:
     def _run(self, tasks, settings, stage, later=()):
         """(task number, its rows) as tasks finish, first those that the journal knows; new rows are entered there."""
         known = self._known(stage, [number for task in tasks for number in task.candidates])
+        for path in (path for task in tasks for path in task.paths):
+            for entry in (entry for entry in path.entries if entry.candidate in known):
+                known[entry.candidate].coded = path.coded
         rows = [[known[number] for number in task.candidates if number in known] for task in tasks]
         left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.candidates)]
         yield from ((number, found) for number, found in enumerate(rows) if number not in left)
@@ -238,23 +242,31 @@ class SearchRun:
         options = {"n_jobs": self.search.n_jobs, "pre_dispatch": self.search.pre_dispatch, "later": later}
         unknown = [tasks[number].without(known) for number in left]
         for k, new in run_tasks(unknown, settings, **options, budget=self.budget):
+            new = [row for row in new if row.candidate not in known]
             self._enter(stage, new)
             yield left[k], rows[left[k]] + new
 
     def _known(self, stage, numbers):
-        """Rows of the journal for some candidates."""
+        """Rows of the journal for some candidates; one whose kernel could not be evaluated may have been retrained."""
         if self.record is None:
             return {}
-        known = self.record.known(stage, {number: self.candidates[number] for number in numbers})
+        candidates = {number: self.candidates[number] for number in numbers}
+        known = self.record.known(stage, candidates)
+        if stage == "kernel":
+            known = self.record.known("retraining", candidates) | known
         for row in known.values():
             self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
         return known
 
     def _enter(self, stage, rows):
-        """Finished rows into the journal; what has failed is tried again next time."""
-        finished = [row for row in rows if row.exactness not in (Exactness.UNREACHED, Exactness.FAILED)]
-        if self.record is not None and finished:
-            self.record.add(stage, finished, [self.candidates[row.candidate] for row in finished])
+        """Finished rows, and candidates that repeat theirs, into the journal; what has failed is tried again."""
+        if self.record is None:
+            return
+        finished = {row.candidate: row for row in rows if row.finished}
+        copies = [self._copy(number, finished[source]) for number, source in self.same_as.items() if source in finished]
+        if finished:
+            entered = [*finished.values(), *copies]
+            self.record.add(stage, entered, [self.candidates[row.candidate] for row in entered])
 
     def _certify(self, tasks):
         """How well held-out values have to be known, checked against what is scored; None if exactly."""
@@ -355,14 +367,15 @@ class SearchRun:
         """One row per candidate, repeated ones copied from those they repeat."""
         for number, source in self.same_as.items():
             if source in self.rows and number not in self.rows:
-                original = self.rows[source]
-                self.rows[number] = Row(
-                    number, original.test, original.train, original.exactness, original.error_bound,
-                    f"same as candidate {source}", failures=original.failures, values=original.values,
-                    coded=original.coded, criteria=original.criteria,
-                )  # fmt: skip
+                self.rows[number] = self._copy(number, self.rows[source])
         self._fill_failed()
         return [self.rows[number] for number in sorted(self.rows)]
+
+    def _copy(self, number, row):
+        """The row of a candidate that repeats another one's."""
+        return replace(
+            row, candidate=number, status=f"same as candidate {row.candidate}", fit_seconds=0.0, score_seconds=0.0
+        )
 
     def _fill_failed(self):
         """Candidates that could not be trained at all get ``error_score`` in every metric and split."""
@@ -395,9 +408,13 @@ class SearchRun:
         return table
 
     def keep_finished(self):
-        """After Ctrl-C: the table of the candidates that were finished, and nothing else."""
-        finished = self.finished() if hasattr(self, "plan") else []
-        if rows := [row for row in finished if row.test and row.exactness != Exactness.UNREACHED]:
+        """After Ctrl-C: the table of the candidates that were finished, those of the journal if there is one."""
+        if not hasattr(self, "plan"):
+            return
+        with suppress(JournalError):  # Ctrl-C is what the caller has to hear of
+            self.rows.update(self._known("kernel", range(len(self.candidates))))
+        self.rows = {number: row for number, row in self.rows.items() if row.finished}
+        if rows := self.finished():
             self.search.cv_results_ = self.table(rows)
 
 

@@ -1,7 +1,8 @@
 """What searches have finished, in a file that survives them.
 
 One SQLite file holds any number of searches, told apart by their fingerprints. Rows are committed the moment a kernel
-is done, as JSON: a process may be killed at any time, and several may write at once. Nothing is ever unpickled.
+is done: a process may be killed at any time, and several may write at once. Every row has a checksum, so that a damaged
+file is refused instead of believed.
 """
 
 from __future__ import annotations
@@ -16,40 +17,47 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
-from ..core import Exactness
 from .fingerprint import fingerprint
+from .row_storage import StoredRow, readable, restore_row, store_row
 from .tasks import Row
 
 APPLICATION = 0x1F17_CAFE
 """Marks a SQLite file as a journal of searches."""
 
-FORMAT = 1
-"""Of the tables below."""
+FORMAT = 2
+"""Of the tables below: 1 had neither checksums nor out-of-fold values."""
 
 PATIENCE = 60.0
 """Seconds that a process waits for another one's transaction."""
 
 _TABLES = (
     """CREATE TABLE searches (
-        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, started TEXT NOT NULL, facts TEXT NOT NULL)""",
+        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, started TEXT NOT NULL, facts TEXT NOT NULL,
+        checksum TEXT NOT NULL)""",
     """CREATE TABLE outcomes (
         search INTEGER NOT NULL REFERENCES searches, stage TEXT NOT NULL, key TEXT NOT NULL, params TEXT NOT NULL,
-        outcome TEXT NOT NULL, PRIMARY KEY (search, stage, key))""",
+        outcome TEXT NOT NULL, oof BLOB, checksum TEXT NOT NULL,
+        PRIMARY KEY (search, stage, key))""",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {FORMAT}",
 )
+
+_ANEW = "Give another file, or delete this one and begin anew."
 
 
 class JournalWarning(UserWarning):
     """A search goes on without its journal."""
 
 
+class JournalError(ValueError):
+    """A file cannot be used as a journal: it is damaged, in use, or something else."""
+
+
 class Journal:
-    """A file of searches; made if it is not there, refused with a ValueError if it is something else.
+    """A file of searches; made if it is not there, refused with a JournalError if it is something else or damaged.
 
     >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
     >>> with TemporaryDirectory() as folder:
     ...     with Journal(f"{folder}/searches.sqlite") as journal:
     ...         record = journal.record("fingerprint of a search", {"estimator": "SVC()"})
@@ -59,17 +67,13 @@ class Journal:
     {0: [0.5, 1.0]}
     """
 
-    def __init__(self, path: str | os.PathLike) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        try:
+        with self._explained("opened"):
             self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
-        except sqlite3.Error as error:
-            raise ValueError(f"The journal {self.path!r} cannot be opened: {error}.") from error
         try:
-            self._prepare()
-        except sqlite3.Error as error:
-            self.close()
-            raise ValueError(f"The journal {self.path!r} cannot be used: {error}.") from error
+            with self._explained("used"):
+                self._prepare()
         except BaseException:
             self.close()
             raise
@@ -84,6 +88,17 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        """Whatever SQLite refuses is a JournalError that names the file; its messages may quote damaged text."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise JournalError(f"The journal {self.path!r} cannot be {what}: {error}. {_ANEW}") from error
+
+    def _damaged(self, why: object) -> JournalError:
+        return JournalError(f"The journal {self.path!r} is damaged: {why}. {_ANEW}")
+
     def _prepare(self) -> None:
         """Make the tables, or see that they are ours and sound."""
         if not self._is_ours():
@@ -93,10 +108,13 @@ class Journal:
                         self._db.execute(statement)
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
-            raise ValueError(f"The journal {self.path!r} has format {version}; this version reads format {FORMAT}.")
+            raise JournalError(
+                f"The journal {self.path!r} has format {version}, of another version of onefit; "
+                f"this one reads format {FORMAT}. {_ANEW}"
+            )
         (sound,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if sound != "ok":
-            raise ValueError(f"The journal {self.path!r} is damaged: {sound}.")
+            raise self._damaged(" ".join(str(sound).split()))
 
     def _is_ours(self) -> bool:
         """Whether it has our tables; an error if it has others."""
@@ -104,7 +122,7 @@ class Journal:
         if application == APPLICATION:
             return True
         if application or self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            raise ValueError(f"The journal {self.path!r} is a database of something else: give another file.")
+            raise JournalError(f"The journal {self.path!r} is a database of something else: give another file.")
         return False
 
     @contextmanager
@@ -113,43 +131,64 @@ class Journal:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield self._db
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("COMMIT")
+        except BaseException:  # also Ctrl-C just before or after COMMIT
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     def record(self, mark: str, facts: dict[str, Any]) -> Record:
         """What is known of the search with this fingerprint, begun now if it is new; ``facts`` are for readers."""
-        try:
-            with self.transaction() as db:
-                db.execute(
-                    "INSERT OR IGNORE INTO searches (fingerprint, started, facts) VALUES (?, ?, ?)",
-                    (mark, datetime.now(UTC).isoformat(timespec="seconds"), json.dumps(facts)),
-                )
-                (number,) = db.execute("SELECT id FROM searches WHERE fingerprint = ?", (mark,)).fetchone()
-        except sqlite3.Error as error:
-            raise ValueError(f"The journal {self.path!r} cannot be written: {error}.") from error
-        return Record(self, number)
+        entry = (mark, datetime.now(UTC).isoformat(timespec="seconds"), json.dumps(facts))
+        with self._explained("written"), self.transaction() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO searches (fingerprint, started, facts, checksum) VALUES (?, ?, ?, ?)",
+                (*entry, fingerprint(entry)),
+            )
+            (number,) = db.execute("SELECT id FROM searches WHERE fingerprint = ?", (mark,)).fetchone()
+        return Record(self, mark, number)
 
-    def outcomes(self, search: int, stage: str) -> Iterator[tuple[str, str]]:
-        """(key, outcome as JSON) of all finished candidates of a search."""
-        yield from self._db.execute("SELECT key, outcome FROM outcomes WHERE search = ? AND stage = ?", (search, stage))
+    def read(self, mark: str, clause: str, *values: object) -> Iterator[tuple[str, str, StoredRow]]:
+        """(key, parameters as JSON, row) of the outcomes that a WHERE clause selects, of the search with this mark."""
+        query = f"""SELECT stage, key, params, outcome, oof, checksum FROM outcomes
+                    WHERE search = (SELECT id FROM searches WHERE fingerprint = ?) AND {clause}"""
+        with self._explained("read"):
+            for *entry, checksum in self._db.execute(query, (mark, *values)):
+                if checksum != fingerprint([mark, *entry]):
+                    raise self._damaged(
+                        f"the outcome of {entry[2]} does not have the checksum that was written with it"
+                    )
+                _, key, params, outcome, oof = entry
+                yield key, params, StoredRow(outcome, oof)
+
+    def restored(self, candidate: int, stored: StoredRow) -> Row:
+        """The row of a candidate; a JournalError if it is none, although it has its checksum."""
+        try:
+            return restore_row(candidate, stored)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise self._damaged(f"an outcome cannot be read ({type(error).__name__}: {error})") from error
 
     def finished(self, mark: str) -> list[tuple[dict[str, Any], Row]]:
-        """(parameters as far as JSON knows them, row) of the candidates of a search, as they were finished."""
-        query = """SELECT params, outcome FROM outcomes JOIN searches ON searches.id = search
-                   WHERE fingerprint = ? AND stage != 'screening' ORDER BY outcomes.rowid"""
-        found = enumerate(self._db.execute(query, (mark,)))
-        rows = [(json.loads(params), row_from_json(number, outcome)) for number, (params, outcome) in found]
-        return [(params, row) for params, row in rows if row.test]
+        """(parameters as far as JSON knows them, row) of the candidates of a search, as they were finished.
+
+        Of a candidate that was retrained after its kernel had been evaluated it is the later row.
+        """
+        rows = self.read(mark, "stage != 'screening' ORDER BY rowid")
+        found = {key: (params, stored) for key, params, stored in rows}
+        return [(json.loads(params), self.restored(number, row)) for number, (params, row) in enumerate(found.values())]
 
     def searches(self) -> list[dict[str, Any]]:
         """Every search: ``fingerprint``, when it ``started``, how many candidates are ``finished``, and its facts."""
-        query = """SELECT fingerprint, started, facts, (SELECT count(*) FROM outcomes
+        query = """SELECT fingerprint, started, facts, checksum, (SELECT count(DISTINCT key) FROM outcomes
                    WHERE search = searches.id AND stage != 'screening') FROM searches ORDER BY id"""
+        with self._explained("read"):
+            rows = self._db.execute(query).fetchall()
+        for *entry, checksum, _ in rows:
+            if checksum != fingerprint(entry):
+                raise self._damaged(f"the search that began {entry[1]} does not have its checksum")
         return [
             {"fingerprint": mark, "started": started, "finished": finished, **json.loads(facts)}
-            for mark, started, facts, finished in self._db.execute(query)
+            for mark, started, facts, _, finished in rows
         ]
 
 
@@ -158,14 +197,17 @@ class Record:
     """The part of a journal that belongs to one search. Stages keep outcomes of different kinds apart."""
 
     journal: Journal
+    mark: str
     search: int
     broken: bool = False
 
     def known(self, stage: str, candidates: dict[int, dict]) -> dict[int, Row]:
         """The rows of those candidates (number -> parameters) that are finished."""
-        outcomes = dict(self.journal.outcomes(self.search, stage))
-        keys = {number: fingerprint(params) for number, params in candidates.items()} if outcomes else {}
-        return {number: row_from_json(number, outcomes[key]) for number, key in keys.items() if key in outcomes}
+        journal, known = self.journal, {}
+        for number, params in candidates.items():
+            for _, _, stored in journal.read(self.mark, "stage = ? AND key = ?", stage, fingerprint(params)):
+                known[number] = journal.restored(number, stored)
+        return known
 
     def add(self, stage: str, rows: Iterable[Row], params: Iterable[dict]) -> None:
         """Commit finished rows, with their candidates' parameters. What another process has committed is kept.
@@ -174,49 +216,17 @@ class Record:
         """
         if self.broken:
             return
-        entries = [
-            (self.search, stage, fingerprint(chosen), _readable(chosen), row_to_json(row))
-            for row, chosen in zip(rows, params)
-        ]
+        entries = [self._entry(stage, row, chosen) for row, chosen in zip(rows, params)]
         try:
             with self.journal.transaction() as db:
-                db.executemany("INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?)", entries)
+                db.executemany("INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?)", entries)
         except sqlite3.Error as error:
             self.broken = True
             message = f"The journal {self.journal.path!r} cannot be written ({error}): the search goes on without it."
             warnings.warn(message, JournalWarning, stacklevel=2)
 
-
-def _readable(params: dict) -> str:
-    """Parameters as JSON for readers; what JSON does not know is written as text."""
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in params.items()}
-    known = (bool, int, float, str, type(None))
-    return json.dumps({name: value if isinstance(value, known) else str(value) for name, value in plain.items()})
-
-
-def row_to_json(row: Row) -> str:
-    """Everything but out-of-fold values. Numbers are written so that they are read back unchanged."""
-    return json.dumps(
-        {
-            "test": {name: np.asarray(scores, dtype=float).tolist() for name, scores in row.test.items()},
-            "train": {name: np.asarray(scores, dtype=float).tolist() for name, scores in row.train.items()},
-            "exactness": str(row.exactness),
-            "error_bound": float(row.error_bound),
-            "status": row.status,
-            "fit_seconds": row.fit_seconds,
-            "score_seconds": row.score_seconds,
-            "failures": row.failures,
-            "retrain": row.retrain,
-            "criteria": row.criteria,
-        }
-    )
-
-
-def row_from_json(candidate: int, text: str) -> Row:
-    """The row again, for the candidate of this number."""
-    fields = json.loads(text)
-    for scores in (fields["test"], fields["train"]):
-        scores.update({name: np.array(values, dtype=float) for name, values in scores.items()})
-    fields["exactness"] = Exactness(fields["exactness"])
-    fields["failures"] = {int(split): reason for split, reason in fields["failures"].items()}
-    return Row(candidate, **fields)
+    def _entry(self, stage: str, row: Row, params: dict) -> tuple[object, ...]:
+        """A row of the table, with a checksum of everything in it and of the search that it belongs to."""
+        stored = store_row(row)
+        entry = (stage, fingerprint(params), readable(params), stored.outcome, stored.values)
+        return self.search, *entry, fingerprint([self.mark, *entry])

@@ -151,6 +151,11 @@ class Row:
         return OPEN_BIAS in self.status and self.exactness != Exactness.RETRAINED
 
     @property
+    def finished(self) -> bool:
+        """Whether a journal keeps the row: not if it failed, was not reached, or is still to be retrained."""
+        return bool(self.test) and self.exactness not in (Exactness.FAILED, Exactness.UNREACHED)
+
+    @property
     def left_out(self) -> bool:
         """Whether the candidate was left out on purpose: missing scores are no failure."""
         return self.exactness in (Exactness.PRUNED, Exactness.UNREACHED)
