@@ -1,11 +1,18 @@
 """Ctrl-C and time budgets end a search in order, and a journal continues it."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
+import numpy as np
 import pytest
 
 from onefit.cli.savings import Savings
 from onefit.estimators.strategies import Zooming
+from onefit.search.journal import Journal
 
 
 @pytest.fixture
@@ -86,3 +93,53 @@ def test_resume_needs_a_journal(onefit, prices):
     result = onefit("select", prices, "--resume")
     assert result.exit_code == 2
     assert "--journal" in result.stderr
+
+
+@pytest.fixture
+def search(tmp_path):
+    """A search of its own process that takes a while, with a journal."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 3))
+    rows = np.column_stack([X, np.sin(X[:, 0]) + 0.3 * rng.normal(size=len(X))])
+    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,c,y", comments="")
+    words = ("select", "data.csv", "--learner", "krr", "--cv", "10", "--json", "--journal", "search.sqlite")
+    environment = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+    command = [sys.executable, "-m", "onefit.cli", *words]
+    process = subprocess.Popen(
+        command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def finished(path):
+    """Candidates that the journal of a running search has."""
+    if not path.exists():
+        return 0
+    with Journal(path) as journal:
+        return sum(search["finished"] for search in journal.searches())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+class TestSignals:
+    def test_leave_the_best_so_far(self, search, tmp_path, number, code):
+        while not finished(tmp_path / "search.sqlite"):
+            assert search.poll() is None
+            time.sleep(0.05)
+        search.send_signal(number)
+        stdout, stderr = search.communicate(timeout=120)
+        assert search.returncode == code, stderr
+        assert "interrupted: the best candidate so far is chosen" in stderr
+        facts = json.loads(stdout)
+        assert facts["interrupted"]
+        assert facts["finished"] == finished(tmp_path / "search.sqlite") > 0
+
+    def test_at_the_beginning(self, search, number, code):
+        assert search.stderr.readline()  # it has begun to speak
+        search.send_signal(number)
+        stdout, stderr = search.communicate(timeout=120)
+        assert search.returncode == code, stderr
+        assert "interrupted" in stderr
+        assert not stdout or json.loads(stdout)["interrupted"]  # a kernel may have been finished

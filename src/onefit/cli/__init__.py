@@ -1,14 +1,14 @@
 """The command ``onefit``: parse, call, print. One thin file per command."""
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C: 128 and the number of the signal."""
-
 
 def main() -> None:
     """Entry point of the command ``onefit``."""
     import sys
 
+    from .interruption import end_like_ctrl_c, exit_code
+
     try:
+        end_like_ctrl_c()
         from .app import app
 
         app(prog_name="onefit")
@@ -16,4 +16,4 @@ def main() -> None:
         raise SystemExit(f"the command line needs {missing.name}: pip install 'onefit[cli]'") from None
     except KeyboardInterrupt:  # commands explain their own; this one came while they were still being imported
         print("onefit: interrupted", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        raise SystemExit(exit_code()) from None

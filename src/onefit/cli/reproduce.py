@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import INTERRUPTED
 from .app import app
+from .interruption import exit_code
 from .screen import explained, fail, note
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _journal_kept(out: Path) -> Iterator[None]:
              "--resume continues, and fewer --jobs need less memory")  # fmt: skip
     except KeyboardInterrupt:
         note(f"interrupted: finished cells are in {out / 'journal'}; --resume continues")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code()) from None
 
 
 def _list(studies: dict[str, Study], as_json: bool) -> None:

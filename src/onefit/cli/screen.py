@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from . import INTERRUPTED
+from .interruption import exit_code
 
 WRONG, USAGE = 1, 2
 
@@ -28,7 +28,7 @@ def fail(text: str, *, usage: bool = False) -> NoReturn:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Errors of data and requests as one sentence and exit code 1; Ctrl-C as exit code 130."""
+    """Errors of data and requests as one sentence and exit code 1; Ctrl-C as exit code 130, SIGTERM as 143."""
     try:
         yield
     except (typer.Exit, BrokenPipeError):  # the reader of stdout has gone: typer knows how to end
@@ -44,7 +44,7 @@ def explained() -> Iterator[None]:
         fail(in_short(str(error)) if isinstance(error, ValueError) else str(error))
     except KeyboardInterrupt:
         note("onefit: interrupted")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code()) from None
     except Exception as error:
         fail(_unforeseen(error))
 

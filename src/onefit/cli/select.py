@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import INTERRUPTED
 from .app import app
+from .interruption import exit_code
 from .options import (
     EMBEDDED,
     DataArgument,
@@ -76,7 +76,7 @@ def select(
         _write(selection, rows, save, report)
         _show(selection, rows, request, as_json)
     if selection.interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_code())
 
 
 def _check_journal(journal: Path | None, resume: bool) -> None:

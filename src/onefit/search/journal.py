@@ -165,7 +165,7 @@ class Journal:
         """The row of a candidate; a JournalError if it is none, although it has its checksum."""
         try:
             return restore_row(candidate, stored)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise self._damaged(f"an outcome cannot be read ({type(error).__name__}: {error})") from error
 
     def finished(self, mark: str) -> list[tuple[dict[str, Any], Row]]:

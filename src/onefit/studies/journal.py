@@ -64,7 +64,7 @@ class Journal:
         try:
             with closing(sqlite3.connect(self.path, timeout=60.0)) as connection, connection:
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # messages of SQLite may quote damaged text
             why = " ".join(str(error).split())
             raise ValueError(
                 f"The journal {self.path} cannot be used: {why}. Make room, move it away, or give another folder."
