@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.callback import ProgressBar
 from sklearn.exceptions import FitFailedWarning
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -236,8 +236,11 @@ class TestPrinting:
         assert sum("C=0;, score=nan total time=" in line for line in lines) == 2
         assert sum("C=1.0;, score=0." in line for line in lines) == 2
 
-    def test_leave_one_out_has_one_line_per_candidate(self, regression, capsys):
-        KernelSearchCV(LSSVR(), {"alpha": [0.1, 1.0]}, cv=LeaveOneOut(), verbose=3).fit(*regression)
+    @pytest.mark.parametrize("estimator", [LSSVR(), Ridge()], ids=str)
+    @RETRAINED
+    def test_leave_one_out_has_one_line_per_candidate(self, regression, capsys, estimator):
+        options = {"cv": LeaveOneOut(), "scoring": "neg_mean_squared_error", "verbose": 3}
+        KernelSearchCV(estimator, {"alpha": [0.1, 1.0]}, **options).fit(*regression)
         lines = capsys.readouterr().out.splitlines()
         assert lines[0] == "Fitting 80 folds for each of 2 candidates, totalling 160 fits"
         assert len(lines) == 3

@@ -296,8 +296,8 @@ class SearchRun:
         warn_retraining({number: reasons[number] for number in taken}, len(self.candidates), depth=7)
 
     def _trained(self, reasons, contexts, deadline):
-        """Rows of candidates that are trained on every split, as they finish."""
-        outcomes = self._retraining(verbose=self.search.verbose if contexts is not None else 0).run(
+        """Rows of candidates that are trained on every split, as they finish; ``contexts`` report single splits."""
+        outcomes = self._retraining(verbose=self.search.verbose if contexts else 0).run(
             {number: self.candidates[number] for number in reasons}, self.folds, total=len(self.candidates),
             contexts=contexts or {}, deadline=deadline, n_jobs=self.search.n_jobs,
             pre_dispatch=self.search.pre_dispatch,
@@ -316,7 +316,7 @@ class SearchRun:
         """
         LOGGER.info(f"candidate {number} is trained on every split: {reason}")
         known = self._known("retraining", [number])
-        trained = known[number] if number in known else next(self._trained({number: reason}, None, None))
+        (trained,) = known.values() or self._trained({number: reason}, None, None)
         if confirm and self.rows[number].agrees(trained):
             self.rows[number].confirm()
         else:
