@@ -1,5 +1,9 @@
 """Data that many tests share."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -25,3 +29,49 @@ def two_classes(three_classes):
     """The two first classes of ``three_classes``."""
     X, y = three_classes
     return X[y != "cat"], y[y != "cat"]
+
+
+@pytest.fixture
+def run_measured():
+    """A function that runs Python code in a process of its own: its output, and the growth of its memory in MiB.
+
+    The code is preceded by imports of the readers, which do not count.
+    """
+    if not Path("/proc/self/status").exists():
+        pytest.skip("the largest memory of a process is read from /proc")
+
+    def run(code, *arguments):
+        program = f"{_IMPORTS}\n{code}\nprint((peak() - before) / 1024)"
+        done = subprocess.run(
+            [sys.executable, "-c", program, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        *output, growth = done.stdout.splitlines()
+        return "\n".join(output), float(growth)
+
+    return run
+
+
+_IMPORTS = """
+import sys
+import warnings
+import skops.io
+import sklearn.svm
+import onefit.core
+from onefit import datasets
+from onefit.datasets import arff, delimited, libsvm, parquet
+try:
+    import pyarrow.parquet
+except ImportError:
+    pass
+
+def peak():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+before = peak()
+"""

@@ -57,7 +57,7 @@ def test_same_facts_as_the_manifest(folder):
     if not manifest.exists():
         pytest.skip(f"{manifest} is not there")
     with manifest.open(newline="") as file:
-        rows = {row["name"]: row for row in csv.DictReader(file)}
+        rows = {row["name"]: row for row in csv.DictReader(file) if "/" not in row["name"]}  # others are no LIBSVM text
     assert set(WITH_FILE) == set(rows)
     for name, row in rows.items():
         entry = datasets.info(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .columns import Column, Target, assemble, text_column
-from .files import decode, existing_file, fault, read_bytes
+from .files import TooManyRowsError, check_dense, existing_file, fault, text_lines
 from .table import Table
+from .visible import LONGEST, quoted
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 _LEVELS = re.compile(r"\{(.*)\}\s*(%.*)?")
-_VALUE = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^,'\"]*?)\s*(,|$)")  # a sparse row's has its position in front
+_VALUE = re.compile(rf"((?:\d+\s+)?(?:{_QUOTED})\s*|[^,'\"]*)(,|$)")  # a sparse row's has its position in front
 _SPARSE = re.compile(r"\s*(\d+)\s+(.*)", re.DOTALL)
+_LONG_NUMBER = 20  # digits that no position has
 _NUMERIC = ("numeric", "real", "integer")
 _MISSING = "?"
 
@@ -34,11 +37,11 @@ class _Attribute:
         return self.levels[0] if self.levels else "0"
 
 
-def read_arff(path: str | Path, *, target: Target = None) -> Table:
+def read_arff(path: str | Path, *, target: Target = None, max_rows: int | None = None) -> Table:
     """A table from an ARFF file, which may be compressed (gzip, bzip2).
 
     Nominal and string attributes become text; dates and relations are refused. A value outside the set of its
-    nominal attribute is an error.
+    nominal attribute is an error. Reading ends with an error after ``max_rows`` rows.
 
     Examples
     --------
@@ -53,27 +56,35 @@ def read_arff(path: str | Path, *, target: Target = None) -> Table:
     ('clear', 'light clouds')
     """
     path = existing_file(path)
-    text = decode(path, read_bytes(path)).replace("\r\n", "\n").split("\n")
-    attributes, first = _header(path, text)
-    rows, lines = [], []
-    for number, line in enumerate(text[first:], start=first + 1):
+    text = enumerate(text_lines(path), start=1)
+    attributes = _header(path, text)
+    has_strings = any(attribute.kind == "string" for attribute in attributes)
+    rows: list[_Row] = []
+    lines: list[int] = []
+    for number, line in text:
         line = line.strip()
         if line and not line.startswith("%"):
+            if has_strings and line.startswith("{"):
+                raise fault(path, "sparse rows with string attributes are not read.", number)
+            if len(rows) == max_rows:
+                raise TooManyRowsError(path, max_rows)
             rows.append(_row(path, number, line, attributes))
             lines.append(number)
     if not rows:
         raise fault(path, "holds a header but no data.")
+    check_dense(path, len(rows), len(attributes))
     columns = [
-        _column(path, attribute, [row[position] for row in rows], lines)
+        _column(path, attribute, [_cell(row, position, attribute) for row in rows], lines)
         for position, attribute in enumerate(attributes)
     ]
     return assemble(path, columns, target=target, lines=lines, remarks=[])
 
 
-def _header(path: Path, text: list[str]) -> tuple[list[_Attribute], int]:
-    """The attributes, and how many lines there are up to and with ``@data``."""
-    attributes: list[_Attribute] = []
-    for number, line in enumerate(text, start=1):
+def _header(path: Path, text: Iterator[tuple[int, str]]) -> list[_Attribute]:
+    """The attributes; ``text``, numbered lines, is read up to and with ``@data``."""
+    attributes: dict[str, _Attribute] = {}
+    number = 0
+    for number, line in text:
         line = line.strip()
         word = line.split(None, 1)[0].lower() if line else ""
         if not line or line.startswith("%") or word == "@relation":
@@ -81,25 +92,25 @@ def _header(path: Path, text: list[str]) -> tuple[list[_Attribute], int]:
         if word == "@data":
             if not attributes:
                 raise fault(path, "the data begin but no attribute was declared.", number)
-            return attributes, number
+            return list(attributes.values())
         if word != "@attribute":
-            raise fault(path, f"{_shown(line)} is neither a comment nor @relation, @attribute or @data.", number)
+            raise fault(path, f"{quoted(line)} is neither a comment nor @relation, @attribute or @data.", number)
         attribute = _attribute(path, number, line)
-        if any(attribute.name == other.name for other in attributes):
-            raise fault(path, f"a second attribute is called {attribute.name!r}.", number)
-        attributes.append(attribute)
-    raise fault(path, "the file ends without a line @data.", len(text))
+        if attribute.name in attributes:
+            raise fault(path, f"a second attribute is called {quoted(attribute.name)}.", number)
+        attributes[attribute.name] = attribute
+    raise fault(path, "the file ends without a line @data.", number)
 
 
 def _attribute(path: Path, line: int, text: str) -> _Attribute:
     match = _ATTRIBUTE.fullmatch(text)
     if not match:
-        raise fault(path, f"{_shown(text)} does not declare an attribute's name and type.", line)
+        raise fault(path, f"{quoted(text)} does not declare an attribute's name and type.", line)
     name, kind = _unquoted(match[1]), match[2].strip()
     if kind.startswith("{"):
         levels = _LEVELS.fullmatch(kind)
         if not levels:
-            raise fault(path, f"the values of attribute {name!r} do not end with a brace.", line)
+            raise fault(path, f"the values of attribute {quoted(name)} do not end with a brace.", line)
         return _Attribute(name, "nominal", tuple(map(_unquoted, _values(path, line, levels[1]))))
     word = kind.split(None, 1)[0].lower() if kind else ""
     if word in _NUMERIC:
@@ -107,12 +118,21 @@ def _attribute(path: Path, line: int, text: str) -> _Attribute:
     if word == "string":
         return _Attribute(name, "string")
     if word in ("date", "relational"):
-        raise fault(path, f"attribute {name!r} is of type {word}, which is not read; turn it into numbers first.", line)
-    raise fault(path, f"attribute {name!r} has the unknown type {kind!r}.", line)
+        message = f"attribute {quoted(name)} is of type {word}, which is not read; turn it into numbers first."
+        raise fault(path, message, line)
+    raise fault(path, f"attribute {quoted(name)} has the unknown type {quoted(kind)}.", line)
 
 
-def _row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> list[str]:
-    """The values of one line, quotes included, one for each attribute."""
+_Row = list[str] | dict[int, str]
+"""The values of a line, one for each attribute; of a sparse line those that it gives, by position."""
+
+
+def _cell(row: _Row, position: int, attribute: _Attribute) -> str:
+    return row.get(position, attribute.zero) if isinstance(row, dict) else row[position]
+
+
+def _row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> _Row:
+    """The values of one line, quotes included."""
     if text.startswith("{"):
         return _sparse_row(path, line, text, attributes)
     values = _values(path, line, text)
@@ -121,25 +141,21 @@ def _row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> list
     return values
 
 
-def _sparse_row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> list[str]:
+def _sparse_row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> dict[int, str]:
     if not text.endswith("}"):
         raise fault(path, "the sparse row does not end with a brace.", line)
-    if any(attribute.kind == "string" for attribute in attributes):
-        raise fault(path, "sparse rows with string attributes are not read.", line)
-    values = [attribute.zero for attribute in attributes]
+    values: dict[int, str] = {}
     inside = text[1:-1].strip()
-    seen = set()
     for pair in _values(path, line, inside) if inside else []:
         match = _SPARSE.fullmatch(pair)
         if not match:
-            raise fault(path, f"{_shown(pair)} is not a position and a value.", line)
-        position = int(match[1])
-        if position >= len(attributes) or position in seen:
-            message = (
-                "occurs twice" if position in seen else f"is not below {len(attributes)}, the number of attributes"
-            )
-            raise fault(path, f"position {position} {message}.", line)
-        seen.add(position)
+            raise fault(path, f"{quoted(pair)} is not a position and a value.", line)
+        position = int(match[1]) if len(match[1]) < _LONG_NUMBER else len(attributes)
+        if position >= len(attributes):
+            message = f"position {match[1][:_LONG_NUMBER]} is not below {len(attributes)}, the number of attributes."
+            raise fault(path, message, line)
+        if position in values:
+            raise fault(path, f"position {position} occurs twice.", line)
         values[position] = match[2].strip()
     return values
 
@@ -151,10 +167,13 @@ def _values(path: Path, line: int, text: str) -> list[str]:
     values = []
     position = 0
     while True:
-        match = _VALUE.match(text, position)
+        start = position
+        while text[start : start + 1].isspace():  # not in the expression, which would try every share of many blanks
+            start += 1
+        match = _VALUE.match(text, start)
         if not match:
-            raise fault(path, f"quotes do not match in {_shown(text[position:])}.", line)
-        values.append(match[1])
+            raise fault(path, f"quotes do not match in {quoted(text[position:])}.", line)
+        values.append(match[1].strip())
         position = match.end()
         if not match[2]:
             return values
@@ -174,8 +193,9 @@ def _column(path: Path, attribute: _Attribute, values: list[str], lines: list[in
         allowed = {None, *attribute.levels}
         for cell, line in zip(cells, lines):
             if cell not in allowed:
-                known = ", ".join(attribute.levels[:20])
-                raise fault(path, f"{cell!r} is not among the values of attribute {attribute.name!r}: {known}.", line)
+                known = ", ".join(level[:LONGEST] for level in attribute.levels[:20])
+                message = f"{quoted(cell)} is not among the values of attribute {quoted(attribute.name)}: {known}."
+                raise fault(path, message, line)
     return text_column(attribute.name, cells)
 
 
@@ -187,9 +207,6 @@ def _numbers(path: Path, name: str, values: list[str], lines: list[int]) -> NDAr
                 raise ValueError
             numbers[row] = np.nan if value == _MISSING else float(_unquoted(value))
         except ValueError:
-            raise fault(path, f"{value!r} is not a number, as attribute {name!r} is.", lines[row]) from None
+            message = f"{quoted(value)} is not a number, as attribute {quoted(name)} is."
+            raise fault(path, message, lines[row]) from None
     return numbers
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:60] + "…")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
-from io import StringIO
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .columns import Column, Target, assemble, text_column, unique_names
-from .files import decode, existing_file, fault, read_bytes
+from .files import TooManyRowsError, existing_file, fault, text_lines
 from .table import Table
+from .visible import quoted
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """What stands for a missing value, in lower case."""
@@ -21,19 +22,20 @@ MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 _DELIMITERS = "\t;,"
 _SNIFFED_LINES = 20  # to find the delimiter
 _LOOKED_AT = 1000  # lines, to tell a header from data
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _MOSTLY = 0.9  # a text among so many numbers is an error, if they are measurements
 _FEW_DISTINCT = 20  # up to so many distinct numbers may be names of categories
 
 
-def read_delimited(path: str | Path, *, target: Target = None) -> Table:
+def read_delimited(path: str | Path, *, target: Target = None, max_rows: int | None = None) -> Table:
     """A table from delimited text, which may be compressed (gzip, bzip2).
 
     Columns of numbers become doubles, all others text. Empty fields, ``?``, ``NA``, ``N/A``, ``nan`` and ``null``
     are missing values. A first line of data instead of a header is recognised, and named in a remark; so are decimal
-    commas, where fields are not told apart by commas and a comma cannot be one between thousands.
+    commas, where fields are not told apart by commas and a comma cannot be one between thousands. Reading ends with an
+    error after ``max_rows`` rows.
 
     Examples
     --------
@@ -50,9 +52,11 @@ def read_delimited(path: str | Path, *, target: Target = None) -> Table:
     ("target: the last column 'price'", "1 missing value in column 'area'")
     """
     path = existing_file(path)
-    text = decode(path, read_bytes(path))
-    delimiter = _delimiter(text)
-    rows, lines = _records(path, text, delimiter)
+    text = text_lines(path)
+    first = list(islice(text, _SNIFFED_LINES))
+    delimiter = _delimiter(first)
+    most = None if max_rows is None else max_rows + 1  # one of them may be the header
+    rows, lines = _records(path, chain(first, text), delimiter, most)
     remarks: list[str] = []
     if _is_header(rows[0], rows[1:_LOOKED_AT]):
         names, remarks = unique_names([cell.strip() for cell in rows[0]])
@@ -62,6 +66,8 @@ def read_delimited(path: str | Path, *, target: Target = None) -> Table:
     else:
         names = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
         remarks.append("the file has no header: its first line is data, and columns are named by position")
+    if max_rows is not None and len(rows) > max_rows:
+        raise TooManyRowsError(path, max_rows)
     columns = []
     for name, cells in zip(names, zip(*rows)):
         column, remark = _column(path, name, cells, lines, decimal_commas=delimiter != ",")
@@ -70,9 +76,8 @@ def read_delimited(path: str | Path, *, target: Target = None) -> Table:
     return assemble(path, columns, target=target, lines=lines, remarks=remarks)
 
 
-def _delimiter(text: str) -> str:
+def _delimiter(head: list[str]) -> str:
     """The delimiter that cuts the first lines into equally many fields; otherwise the most frequent of the first."""
-    head = text.splitlines()[:_SNIFFED_LINES]
     for delimiter in _DELIMITERS:
         try:
             widths = {len(row) for row in csv.reader(head, delimiter=delimiter) if row}
@@ -84,9 +89,9 @@ def _delimiter(text: str) -> str:
     return max(reversed(_DELIMITERS), key=unquoted.count)
 
 
-def _records(path: Path, text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """The fields of every line that has some, and the numbers of these lines."""
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+def _records(path: Path, text: Iterable[str], delimiter: str, most: int | None) -> tuple[list[list[str]], list[int]]:
+    """The fields of every line that has some, and the numbers of these lines; an error after ``most`` of them."""
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []
     while True:
@@ -101,6 +106,8 @@ def _records(path: Path, text: str, delimiter: str) -> tuple[list[list[str]], li
             continue
         if rows and len(row) != len(rows[0]):
             raise fault(path, f"{len(row)} fields, where line {lines[0]} has {len(rows[0])}.", line)
+        if len(rows) == most:
+            raise TooManyRowsError(path, most - 1)
         rows.append(row)
         lines.append(line)
     if not rows:
@@ -140,7 +147,7 @@ def _column(
     if decimal_commas and _has_decimal_commas(stripped):
         numbers = _numbers([cell.replace(",", ".") for cell in present])
         if numbers is not None:
-            return Column(name, numbers), [f"numbers with decimal commas in column {name!r}"]
+            return Column(name, numbers), [f"numbers with decimal commas in column {quoted(name)}"]
     remark = _mixed(path, name, stripped, lines, missing)
     return text_column(name, [None if cell in missing else cell for cell in stripped]), remark
 
@@ -173,14 +180,15 @@ def _mixed(path: Path, name: str, cells: Sequence[str], lines: Sequence[int], mi
     texts = [(cell, line) for cell, line in present if not _is_number(cell)]
     cell, line = texts[0]
     if all(_DECIMAL_COMMA.fullmatch(text) for text, _ in texts):
-        message = f"column {name!r}: is the comma of {cell!r} one before decimals? Write numbers with decimal points."
+        message = f"column {quoted(name)}: is the comma of {quoted(cell)} one before decimals? Write decimal points."
         raise fault(path, message, line)
     distinct = len(set(numbers))
     if len(numbers) >= _MOSTLY * len(present) and distinct > min(_FEW_DISTINCT, len(numbers) / 2):
-        message = f"column {name!r} holds numbers but for {cell!r}; a missing value is an empty field, ? or NA."
+        message = f"column {quoted(name)} holds numbers but for {quoted(cell)}; a missing value is empty, ? or NA."
         raise fault(path, message, line)
     if len(numbers) >= len(present) / 2:
-        return [f"column {name!r} is text because of {cell!r} in line {line}, though most of its values are numbers"]
+        why = f"because of {quoted(cell)} in line {line}, though most of its values are numbers"
+        return [f"column {quoted(name)} is text {why}"]
     return []
 
 

@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .files import existing_file, fault, read_bytes, refuse_binary
+from .files import TooManyRowsError, check_dense, existing_file, fault, open_bytes
 from .table import Table
+from .visible import quoted
 
 _LARGEST_INDEX = 2**31 - 2
+_LONG_INDEX = 1000  # digits, zeros in front included; Python refuses to convert more than 4,300
 
 
-def read_libsvm(path: str | Path, *, n_features: int | None = None, zero_based: bool | None = None) -> Table:
+def read_libsvm(
+    path: str | Path, *, n_features: int | None = None, zero_based: bool | None = None, max_rows: int | None = None
+) -> Table:
     """A table from LIBSVM text, which may be compressed (gzip, bzip2).
 
     Indices start at 1; a file that uses index 0 is taken to start at 0, which a remark says, unless
     ``zero_based`` settles it. ``n_features`` adds the features that have no value in this part of the data.
+    Reading ends with an error after ``max_rows`` rows.
 
     Examples
     --------
@@ -34,8 +39,7 @@ def read_libsvm(path: str | Path, *, n_features: int | None = None, zero_based: 
     array([ 1., -1.])
     """
     path = existing_file(path)
-    contents = read_bytes(path)
-    refuse_binary(path, contents)
+    contents = _contents(path, max_rows)
     remarks = []
     if b"qid:" in contents:
         remarks.append("query ids (qid) were left out")
@@ -59,6 +63,20 @@ def read_libsvm(path: str | Path, *, n_features: int | None = None, zero_based: 
     return Table(X, y, tuple(f"x{i}" for i in range(1, X.shape[1] + 1)), remarks=tuple(remarks))
 
 
+def _contents(path: Path, max_rows: int | None) -> bytes:
+    """All lines, unless more of them than ``max_rows`` hold data."""
+    with open_bytes(path) as stream:
+        if max_rows is None:
+            return stream.read()
+        lines, rows = [], 0
+        for line in stream:
+            rows += bool(line.split(b"#", 1)[0].strip())
+            if rows > max_rows:
+                raise TooManyRowsError(path, max_rows)
+            lines.append(line)
+    return b"".join(lines)
+
+
 def _read_fast(contents: bytes) -> tuple[csr_array, NDArray[np.float64]]:
     from sklearn.datasets import load_svmlight_file
 
@@ -70,8 +88,6 @@ def _read_fast(contents: bytes) -> tuple[csr_array, NDArray[np.float64]]:
 
 def _dense(path: Path, sparse: csr_array, *, first: int, n_features: int | None) -> NDArray[np.float64]:
     """The array that begins with column ``first`` and has ``n_features`` columns."""
-    from ..core.memory import parse_budget  # core takes seconds to import, and other readers do without
-
     if first and (sparse.indices == 0).any():
         raise fault(path, "holds index 0, where indices must start at 1.")
     present = max(sparse.shape[1] - first, 0)
@@ -81,10 +97,7 @@ def _dense(path: Path, sparse: csr_array, *, first: int, n_features: int | None)
     if columns == 0:
         raise fault(path, "holds labels but no feature.")
     rows = sparse.shape[0]
-    if 8.0 * rows * columns > parse_budget(None):
-        raise fault(
-            path, f"{rows:,} rows of {columns:,} features do not fit in memory as a dense array; select features first."
-        )
+    check_dense(path, rows, columns)
     return csr_array((sparse.data, sparse.indices - first, sparse.indptr), shape=(rows, columns)).toarray()
 
 
@@ -106,12 +119,12 @@ def _read_line_by_line(path: Path, contents: bytes) -> tuple[csr_array, NDArray[
 
 def _label(path: Path, line: int, word: str) -> float:
     if ":" in word:
-        raise fault(path, f"the line begins with {word!r}: its label is missing.", line)
+        raise fault(path, f"the line begins with {quoted(word)}: its label is missing.", line)
     if "," in word and all(_number(part) is not None for part in word.split(",")):
-        raise fault(path, f"{word!r} are several labels; rows with one label are read here.", line)
+        raise fault(path, f"{quoted(word)} are several labels; rows with one label are read here.", line)
     label = _number(word)
     if label is None:
-        raise fault(path, f"the label {word!r} is not a number.", line)
+        raise fault(path, f"the label {quoted(word)} is not a number.", line)
     return label
 
 
@@ -120,16 +133,16 @@ def _pairs(path: Path, line: int, words: list[str]) -> dict[int, float]:
     for word in words:
         index, colon, value = word.partition(":")
         if not colon:
-            raise fault(path, f"{word!r} is not of the form index:value.", line)
+            raise fault(path, f"{quoted(word)} is not of the form index:value.", line)
         if not (index.isascii() and index.isdigit()):
-            raise fault(path, f"the index of {word!r} is not a whole number from 0 on.", line)
-        if int(index) > _LARGEST_INDEX:
-            raise fault(path, f"the index of {word!r} is too large.", line)
+            raise fault(path, f"the index of {quoted(word)} is not a whole number from 0 on.", line)
+        if len(index) > _LONG_INDEX or int(index) > _LARGEST_INDEX:
+            raise fault(path, f"the index of {quoted(word)} is too large.", line)
         if int(index) in row:
             raise fault(path, f"index {index} occurs twice.", line)
         number = _number(value)
         if number is None:
-            raise fault(path, f"the value of {word!r} is not a number.", line)
+            raise fault(path, f"the value of {quoted(word)} is not a number.", line)
         row[int(index)] = number
     return row
 
@@ -146,4 +159,4 @@ def _refuse_labels(path: Path, contents: bytes) -> None:
     for number, line in enumerate(contents.split(b"\n"), start=1):
         words = line.split(b"#", 1)[0].split()
         if words and not np.isfinite(float(words[0])):
-            raise fault(path, f"the label {words[0].decode()!r} is not a finite number.", number)
+            raise fault(path, f"the label {quoted(words[0].decode())} is not a finite number.", number)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .columns import Column, Target, assemble, text_column, unique_names
-from .files import PARQUET, existing_file, fault
+from .files import PARQUET, TooManyRowsError, check_expansion, existing_file, fault
 from .table import Table
+from .visible import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as arrow
 
 _PANDAS_INDEX = "__index_level_"
 
 
-def read_parquet(path: str | Path, *, target: Target = None) -> Table:
+def read_parquet(path: str | Path, *, target: Target = None, max_rows: int | None = None) -> Table:
     """A table from a Parquet file.
 
     Integers, decimals and booleans become doubles (1 is true), strings and categories of strings text; dates, times,
     lists and other types are refused. The index that pandas may have stored is left out, which a remark says.
+    A file with more rows than ``max_rows``, or far more data than its size suggests, is refused before they are read.
 
     Examples
     --------
@@ -30,20 +35,7 @@ def read_parquet(path: str | Path, *, target: Target = None) -> Table:
     ([[1.0], [nan]], ['x', 'y'])
     """
     path = existing_file(path)
-    try:
-        import pyarrow as arrow
-        from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise ImportError(f"{path}: pyarrow reads Parquet files; pip install 'onefit[data]' installs it.") from error
-    with path.open("rb") as file:
-        if file.read(len(PARQUET)) != PARQUET:
-            raise fault(path, "is not a Parquet file.")
-    try:
-        contents = ParquetFile(path).read()
-    except (arrow.ArrowException, OSError) as error:
-        raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
-    if contents.num_rows == 0:
-        raise fault(path, "holds no rows.")
+    contents = _contents(path, max_rows)
     names, remarks = unique_names(contents.column_names)
     columns = []
     for name, values in zip(names, contents.columns):
@@ -56,19 +48,96 @@ def read_parquet(path: str | Path, *, target: Target = None) -> Table:
     return assemble(path, columns, target=target, lines=None, remarks=remarks)
 
 
-def _column(path: Path, name: str, values: Any) -> Column:
-    """``values`` is a pyarrow.ChunkedArray."""
+def _contents(path: Path, max_rows: int | None) -> arrow.Table:
+    """The table, once the file's own description of it is acceptable. Text stays as codes of a dictionary."""
+    try:
+        import pyarrow as arrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise ImportError(f"{path}: pyarrow reads Parquet files; pip install 'onefit[data]' installs it.") from error
+    with path.open("rb") as file:
+        if file.read(len(PARQUET)) != PARQUET:
+            raise fault(path, "is not a Parquet file.")
+    try:
+        schema = ParquetFile(path).schema_arrow
+        texts = [field.name for field in schema if _is_text(field.type)]
+        with ParquetFile(path, read_dictionary=texts) as file:
+            _check_described(path, file, max_rows)
+            batches, size = [], 0
+            for batch in file.iter_batches():
+                size += batch.nbytes
+                check_expansion(path, size, "its columns take")
+                batches.append(batch)
+            return arrow.Table.from_batches(batches, schema=file.schema_arrow)
+    except UnicodeDecodeError as error:
+        raise fault(path, f"has a name of a column that is not UTF-8 text: {error}.") from error
+    except (arrow.ArrowException, OSError) as error:
+        raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
+
+
+def _check_described(path: Path, file: Any, max_rows: int | None) -> None:
+    """Refuse, by what the end of the file says of them, rows or types that are not read."""
+    facts = file.metadata
+    if facts.num_rows <= 0:
+        raise fault(path, "holds no rows.")
+    if max_rows is not None and facts.num_rows > max_rows:
+        raise TooManyRowsError(path, max_rows)
+    for field in file.schema_arrow:
+        kind = _value_type(field.type)
+        if not _is_text(kind) and not _is_number(kind):
+            advice = "which is not read; turn it into numbers or text first."
+            raise fault(path, f"column {quoted(field.name)} is of type {kind}, {advice}")
+    decompressed = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
+    check_expansion(path, decompressed, "its decompressed pages take")
+    check_expansion(path, 8 * facts.num_rows * facts.num_columns, f"its {facts.num_rows:,} rows would take")
+
+
+def _value_type(kind: arrow.DataType) -> arrow.DataType:
+    """The type of the values, also of those that are coded by a dictionary."""
+    from pyarrow import types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _is_text(kind: arrow.DataType) -> bool:
+    from pyarrow import types
+
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def _is_number(kind: arrow.DataType) -> bool:
+    from pyarrow import types
+
+    known = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
+    return any(is_kind(kind) for is_kind in known)
+
+
+def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
     import pyarrow as arrow
     from pyarrow import types
 
-    if types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    kind = values.type
-    if any(is_text(kind) for is_text in (types.is_string, types.is_large_string, types.is_string_view)):
-        return text_column(name, values.to_pylist())
+    kind = _value_type(values.type)
+    if _is_text(kind):
+        try:
+            return text_column(name, _texts(values))
+        except UnicodeDecodeError as error:
+            raise fault(path, f"column {quoted(name)} holds text that is not UTF-8: {error}.") from error
+    values = values.cast(kind)
     if types.is_boolean(kind) or types.is_null(kind):
         values = values.cast(arrow.int8())  # there is no direct way to doubles
-    elif not any(is_number(kind) for is_number in (types.is_integer, types.is_floating, types.is_decimal)):
-        raise fault(path, f"column {name!r} is of type {kind}, which is not read; turn it into numbers or text first.")
     doubles = values.cast(arrow.float64(), safe=False)  # integers beyond 2^53 are rounded
     return Column(name, np.asarray(doubles.fill_null(np.nan), float))
+
+
+def _texts(values: arrow.ChunkedArray) -> list[str | None]:
+    """The text of every row; rows with equal text share it."""
+    from pyarrow import types
+
+    cells: list[str | None] = []
+    for chunk in values.chunks:
+        if not types.is_dictionary(chunk.type):
+            cells += chunk.to_pylist()
+            continue
+        words = chunk.dictionary.to_pylist()
+        cells += [None if code is None else words[code] for code in chunk.indices.to_pylist()]
+    return cells

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 from .arff import read_arff
-from .columns import Target
+from .columns import Target, check_target
 from .delimited import read_delimited
-from .files import PARQUET, existing_file, fault, read_bytes
+from .files import PARQUET, existing_file, fault, head
 from .libsvm import read_libsvm
 from .parquet import read_parquet
 from .table import Table
+from .visible import quoted
 
 _BY_SUFFIX = {
     ".csv": "CSV",
@@ -29,11 +30,15 @@ _LOOKED_AT = 1 << 16  # bytes
 _LIBSVM_LINE = re.compile(r"[^\s:]+(\s+qid:\S+)?(\s+\d+:[^\s,;]+)+\s*(#.*)?")
 
 
-def read(path: str | Path, *, target: Target = None, n_features: int | None = None) -> Table:
+def read(
+    path: str | Path, *, target: Target = None, n_features: int | None = None, max_rows: int | None = None
+) -> Table:
     """A table from a LIBSVM, CSV, TSV, ARFF or Parquet file.
 
     The suffix says the format (``.libsvm``, ``.svm``, ``.csv``, ``.tsv``, ``.arff``, ``.parquet`` …, for text also
-    with ``.gz`` or ``.bz2`` behind it); without a known one the contents do.
+    with ``.gz`` or ``.bz2`` behind it); without a known one the contents do. Compressed contents of more than 16 MiB
+    that are over 200 times as large as the file are refused, and so are sparse ones that do not fit in memory as a
+    dense array.
 
     Parameters
     ----------
@@ -43,6 +48,8 @@ def read(path: str | Path, *, target: Target = None, n_features: int | None = No
         no column is the target and y is None.
     n_features : int or None, default=None
         For LIBSVM text, whose rows leave out zeros: the number of features, where these rows do not show all.
+    max_rows : int or None, default=None
+        An error as soon as the file shows more rows than these; None: no limit.
 
     Returns
     -------
@@ -64,16 +71,17 @@ def read(path: str | Path, *, target: Target = None, n_features: int | None = No
     (('acid', 'sugar'), ('merlot', 'riesling'))
     """
     path = existing_file(path)
+    check_target(path, target)
     form = format_of(path)
     if form == "LIBSVM":
         if target is not None and target is not False:
-            raise ValueError(f"{path}: target={target!r} names a column, but the target of LIBSVM text is its label.")
-        table = read_libsvm(path, n_features=n_features)
+            raise fault(path, f"target={quoted(target)} names a column, but the target of LIBSVM text is its label.")
+        table = read_libsvm(path, n_features=n_features, max_rows=max_rows)
         return Table(table.X, None, table.feature_names, None, table.remarks) if target is False else table
     if n_features is not None:
-        raise ValueError(f"{path}: n_features is for LIBSVM text, which leaves out zeros; this is {form}.")
+        raise fault(path, f"n_features is for LIBSVM text, which leaves out zeros; this is {form}.")
     reader = {"CSV": read_delimited, "ARFF": read_arff, "Parquet": read_parquet}[form]
-    return reader(path, target=target)
+    return reader(path, target=target, max_rows=max_rows)
 
 
 def format_of(path: Path) -> str:
@@ -88,10 +96,10 @@ def format_of(path: Path) -> str:
 
 def _format_of_contents(path: Path) -> str | None:
     """Parquet, ARFF or LIBSVM if the contents show it."""
-    head = read_bytes(path)[:_LOOKED_AT]
-    if head.startswith(PARQUET):
+    start = head(path, _LOOKED_AT)
+    if start.startswith(PARQUET):
         return "Parquet"
-    for line in head.decode("utf-8-sig", "replace").splitlines():
+    for line in start.decode("utf-8-sig", "replace").splitlines():
         line = line.strip()
         if line.lower().startswith("@relation"):
             return "ARFF"
