@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, PredefinedSplit
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onefit import LSSVC, KernelSearchCV, criteria, cross_val_decision
+from onefit import LSSVC, LSSVR, KernelSearchCV, RetrainingWarning, criteria, cross_val_decision
 
 GRID = {"alpha": [0.1, 1.0]}
 
@@ -49,6 +49,25 @@ class TestErrors(NoWork):
         X, y = regression
         with pytest.raises(ValueError, match=r"sample_weight|sample weights"):
             KernelSearchCV(KernelRidge(), GRID).fit(X, y, sample_weight=np.full(len(y), weights))
+
+    @pytest.mark.parametrize("weights", [["much"] * 80, [None] * 79 + ["1 kg"], [[1.0], [1.0, 2.0]] * 40, {"a": 1}])
+    def test_weights_that_are_no_numbers(self, regression, weights):
+        with pytest.raises(ValueError, match="sample_weight"):
+            KernelSearchCV(KernelRidge(), GRID).fit(*regression, sample_weight=weights)
+        with pytest.raises(ValueError, match="sample_weight"):
+            LSSVR().fit(*regression, sample_weight=weights)
+
+    def test_arguments_of_fit_that_nobody_takes(self, regression):
+        pipeline = make_pipeline(StandardScaler(), KernelRidge())
+        for estimator, name in (
+            (KernelRidge(), "foo"),
+            (pipeline, "foo"),
+            (pipeline, "kernelridge__foo"),
+            (pipeline, "nobody__sample_weight"),
+            (make_pipeline(pipeline), "pipeline__standardscaler__foo"),
+        ):
+            with pytest.raises(ValueError, match=f"fit got the argument '{name}'"):
+                KernelSearchCV(estimator, [{}]).fit(*regression, **{name: 3})
 
     def test_gram_matrix_that_is_none(self, regression):
         X, y = regression
@@ -107,6 +126,9 @@ class TestErrors(NoWork):
             KernelSearchCV(KernelRidge(), GRID, memory_budget=100_000).fit(X, y)
         with pytest.raises(ValueError, match="memory_budget 'lots'"):
             KernelSearchCV(KernelRidge(), GRID, memory_budget="lots").fit(X, y)
+        for budget in ([1], True, (), b"4GB", 1j):
+            with pytest.raises(ValueError, match="memory_budget must be a number of bytes"):
+                KernelSearchCV(KernelRidge(), GRID, memory_budget=budget).fit(X, y)
 
     def test_text_in_regression(self, regression):
         X, y = regression
@@ -168,3 +190,18 @@ class TestErrors(NoWork):
 def test_estimators_refuse_bad_parameters(two_classes, estimator, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(*two_classes)
+
+
+def test_arguments_of_a_step_that_is_searched_over(regression):
+    """What the step takes is known only once a candidate has replaced it."""
+
+    class Taking(KernelRidge):
+        def fit(self, X, y, foo):
+            return super().fit(X, y)
+
+    X, y = regression
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", KernelRidge())])
+    search = KernelSearchCV(pipeline, {"model": [Taking()]})
+    with pytest.warns(RetrainingWarning):
+        search.fit(X, y, model__foo=3)
+    assert np.isfinite(search.best_score_)

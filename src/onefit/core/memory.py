@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from numbers import Real
 
 from .limits import available_memory
 
@@ -36,7 +37,9 @@ def parse_budget(budget: float | str | None) -> float:
         if not match:
             raise ValueError(f"memory_budget {budget!r} is not a number of bytes, nor a string such as '4GB'.")
         budget = float(match[1]) * _UNITS[match[2]]
-    if isinstance(budget, bool) or not budget > 0:  # nor is NaN
+    if isinstance(budget, bool) or not isinstance(budget, Real):
+        raise ValueError(f"memory_budget must be a number of bytes or a string such as '4GB', got {budget!r}.")
+    if not budget > 0:  # nor is NaN
         raise ValueError(f"memory_budget must be positive, got {budget!r}.")
     return float(budget)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from ..core.machine import NotUnderstoodError
 from ..search.scoring import accepts_sample_weight
+from .weights import as_numbers
 
 
 def routing_enabled() -> bool:
@@ -31,13 +34,46 @@ class Routed:
 def route(search, params: dict[str, Any]) -> Routed:
     """Distribute the keyword arguments of ``fit`` as GridSearchCV does, with and without metadata routing."""
     params = {name: value for name, value in params.items() if value is not None}
+    for name in params:
+        if name.rpartition("__")[2] == "sample_weight":
+            as_numbers(params[name], name)
     if routing_enabled():
         routed = process_routing(search, "fit", **params)
         return Routed(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score))
     rest = {name: value for name, value in params.items() if name != "groups"}
+    grids = [search.param_grid] if isinstance(search.param_grid, Mapping) else search.param_grid
+    searched = {name for grid in grids if isinstance(grid, Mapping) for name in grid}
+    check_fit_params(search.estimator, rest, searched)
     splitter = {"groups": params.get("groups")}  # also None: a splitter may insist on the argument
     scorer_metadata = {"sample_weight": rest["sample_weight"]} if "sample_weight" in rest else {}
     return Routed(rest, splitter, scorer_metadata)
+
+
+def check_fit_params(estimator, names: Iterable[str], searched: Container[str] = ()) -> None:
+    """Refuse keyword arguments that ``fit`` of the estimator, or of the step of a Pipeline they name, does not take.
+
+    Of steps that are themselves ``searched`` over it is not known here what they take.
+    """
+    for name in names:
+        obj, argument = estimator, name
+        while isinstance(obj, Pipeline) and "__" in argument:
+            step, _, argument = argument.partition("__")
+            if step not in obj.named_steps:
+                raise ValueError(f"fit got the argument {name!r}, but the Pipeline has no step {step!r}.")
+            obj = None if name.removesuffix(f"__{argument}") in searched else obj.named_steps[step]
+        if getattr(type(obj), "fit", None) is Pipeline.fit:
+            raise ValueError(f"fit got the argument {name!r}, but a Pipeline takes those of its steps: step__{name}.")
+        if hasattr(obj, "fit") and not _takes(obj.fit, argument):
+            raise ValueError(f"fit got the argument {name!r}, which {type(obj).__name__}.fit does not take.")
+
+
+def _takes(function, name: str) -> bool:
+    """Whether a function has an argument of this name, or takes any."""
+    try:
+        arguments = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled, without a signature
+        return True
+    return name in arguments or any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
 
 
 def _requests(obj, method, params) -> set[str]:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 
+def as_numbers(sample_weight, name: str = "sample_weight"):
+    """Weights as a float array; what is none is refused under the name of the argument."""
+    try:
+        return np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}.") from error
+
+
 def check_sample_weight(sample_weight, n):
     """A float array of n non-negative weights, or None; a number counts for every row."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = as_numbers(sample_weight)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
