@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..datasets.visible import quoted
 from .data import refuse_large, table_of
 from .screen import note
 
@@ -32,22 +33,23 @@ def rows_for(facts: dict[str, Any], data: str) -> tuple[Any, Any]:
 
 def _chosen(data: str, table: Any, facts: dict[str, Any]) -> Any:
     """The features of the model, each as numbers or as text, as it was trained on them."""
-    missing = [name for name in facts["features"] if name not in table.feature_names]
+    positions = {name: position for position, name in enumerate(table.feature_names)}
+    missing = [name for name in facts["features"] if name not in positions]
     if missing:
-        shown = ", ".join(map(repr, missing[:10])) + (", …" if len(missing) > 10 else "")
+        shown = ", ".join(map(quoted, missing[:10])) + (", …" if len(missing) > 10 else "")
         raise ValueError(f"{data} lacks columns that the model was trained on: {shown}.")
-    texts = set(facts["categorical"])
+    texts, in_text = set(facts["categorical"]), set(table.categorical)
     X = np.empty((len(table.X), len(facts["features"])), dtype=object if texts else float)
     for k, name in enumerate(facts["features"]):
-        position = table.feature_names.index(name)
+        position = positions[name]
         column = table.X[:, position]
         if k in texts:
             X[:, k] = [_as_text(value) for value in column]
-        elif position in table.categorical:
-            example = next(value for value in column if value is not None)
-            raise ValueError(f"{data}: column {name!r} holds text, such as {example!r}; the model needs numbers.")
+        elif position in in_text and (examples := [value for value in column if value is not None]):
+            text = f"holds text, such as {quoted(examples[0])}"
+            raise ValueError(f"{data}: column {quoted(name)} {text}; the model needs numbers.")
         else:
-            X[:, k] = column
+            X[:, k] = np.nan if position in in_text else column
     refuse_large(data, X, tuple(facts["features"]), tuple(texts))
     if "SimpleImputer" not in facts["code"]:
         _refuse_missing(data, X, facts)
@@ -56,13 +58,14 @@ def _chosen(data: str, table: Any, facts: dict[str, Any]) -> Any:
 
 def _refuse_missing(data: str, X: Any, facts: dict[str, Any]) -> None:
     """An error for a missing number: where none was missing in training there is nothing to replace it by."""
-    for k in (k for k in range(X.shape[1]) if k not in facts["categorical"]):
+    texts = set(facts["categorical"])
+    for k in (k for k in range(X.shape[1]) if k not in texts):
         missing = np.isnan(X[:, k].astype(float))
         if missing.any():
             name, row = facts["features"][k], int(missing.argmax()) + 1
             raise ValueError(
-                f"{data}: column {name!r} has no value in row {row}, and the model has not learned to replace it, "
-                "since none was missing in training: fill it in, or leave the row out."
+                f"{data}: column {quoted(name)} has no value in row {row}, and the model has not learned to replace "
+                "it, since none was missing in training: fill it in, or leave the row out."
             )
 
 

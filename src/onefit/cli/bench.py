@@ -9,7 +9,7 @@ import typer
 
 from .app import app
 from .options import JsonOption, Learner
-from .screen import echo_json, explained, note
+from .screen import echo, echo_json, explained, note
 
 
 @app.command()
@@ -87,10 +87,10 @@ def _show(facts: dict[str, Any], as_json: bool) -> None:
         echo_json(facts)
         return
     size = f"{facts['candidates']} candidates, {facts['folds']} folds"
-    typer.echo(f"{facts['learner']} on {facts['data']}: {size}")
+    echo(f"{facts['learner']} on {facts['data']}: {size}")
     for kind, best in facts["best"].items():
         chosen = settings(best["params"])
-        typer.echo(f"{kind:<16}{seconds(facts['seconds'][kind]):>8}  score {number(best['score'], 6)}  {chosen}")
+        echo(f"{kind:<16}{seconds(facts['seconds'][kind]):>8}  score {number(best['score'], 6)}  {chosen}")
     slow, fast = facts["seconds"].values()
-    typer.echo(f"{slow / fast:.2g} times as fast; largest difference of a score on any fold: "
+    echo(f"{slow / fast:.2g} times as fast; largest difference of a score on any fold: "
                f"{number(facts['largest_difference'], 2)}")  # fmt: skip

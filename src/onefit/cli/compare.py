@@ -24,7 +24,7 @@ from .options import (
     Task,
     TaskOption,
 )
-from .screen import columns, echo_json, explained, note
+from .screen import columns, echo, echo_json, explained, note
 
 if TYPE_CHECKING:
     from .data import Data
@@ -117,4 +117,4 @@ def _show(result: Any, left_out: dict[str, str], as_json: bool) -> None:
         chosen = settings({last_part(name): value for name, value in row["params"].items()})
         table.append((row["criterion"], number(row["value"]), number(row["cv_score"]), str(row["cv_rank"]),
                       seconds(row["seconds"]), chosen))  # fmt: skip
-    typer.echo(columns(table))
+    echo(columns(table))

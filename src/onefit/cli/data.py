@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..datasets.visible import quoted
 from .screen import counted
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ FEW_REMARKS = 5
 
 MANY_TEXTS = 50
 """Different values of a text column from which it may be an identifier."""
+
+FEWEST_ARRAYS = 2
+"""Arrays of n x n doubles without which no kernel is evaluated: distances or products of rows, and the Gram matrix."""
 
 LARGEST = 1e150
 """The square of a larger number is beyond what doubles can hold."""
@@ -58,13 +63,13 @@ class Data:
 
 def read_data(data: str, *, target: str | None = None, task: str = "auto", groups: str | None = None) -> Data:
     """The rows of a file, or of a registered set where there is no such file. What cannot be learned is refused."""
-    table, registered = table_of(data, target)
+    table, registered = _table_of_few(data, target)
     if table.y is None or len(table.y) < 2:
         raise ValueError(f"{data} has {counted(len(table.X), 'row')}: a model needs several to learn from.")
     values = np.unique(table.y)
     if len(values) == 1:
         raise ValueError(
-            f"the target of {data} has one value only, {values.tolist()[0]!r}: there is nothing to learn. "
+            f"the target of {data} has one value only, {quoted(values.tolist()[0])}: there is nothing to learn. "
             "--target names another column."
         )
     found, reason = _task(table, registered) if task == "auto" else (task, "")
@@ -96,14 +101,36 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
     )
 
 
-def table_of(data: str, target: str | bool | None) -> tuple[Table, str]:
+def most_rows() -> int | None:
+    """Rows whose kernel matrix a search can hold in the memory that is available; None if that is not known."""
+    from ..core.memory import parse_budget
+
+    available = parse_budget(None)
+    return None if math.isinf(available) else math.isqrt(int(available / (8 * FEWEST_ARRAYS)))
+
+
+def _table_of_few(data: str, target: str | None) -> tuple[Table, str]:
+    """The table, read no further than any search could use it."""
+    from ..datasets.files import TooManyRowsError
+
+    most = most_rows()
+    try:
+        return table_of(data, target, most)
+    except TooManyRowsError:
+        raise ValueError(
+            f"{data} has more than {most:,} rows, the most for which {FEWEST_ARRAYS} arrays of n x n doubles, the "
+            "least that a search needs, fit in the memory available. Use fewer rows, drawn at random."
+        ) from None
+
+
+def table_of(data: str, target: str | bool | None, max_rows: int | None = None) -> tuple[Table, str]:
     """The table, and the name of the registered set that it is ("" for a file)."""
     from .. import datasets
 
     if data == "-":
         raise ValueError("data cannot be piped in: save them into a file and give its name.")
     if Path(data).exists() or Path(data).suffix in (".csv", ".tsv", ".parquet", ".arff", ".libsvm") or "/" in data:
-        return datasets.read(data, target=target), ""
+        return datasets.read(data, target=target, max_rows=max_rows), ""
     try:
         entry = registered_set(data)
     except ValueError as unknown:
@@ -126,14 +153,15 @@ def registered_set(name: str) -> DataSet:
 
 def refuse_large(data: str, X: Any, names: tuple[str, ...], categorical: tuple[int, ...] = ()) -> None:
     """An error for infinite numbers, and for those whose squares are."""
-    for k in (k for k in range(X.shape[1]) if k not in categorical):
+    texts = set(categorical)
+    for k in (k for k in range(X.shape[1]) if k not in texts):
         column = X[:, k].astype(float)
         large = np.abs(column) > LARGEST  # False for NaN
         if large.any():
             row = int(large.argmax())
             raise ValueError(
-                f"{data}: column {names[k]!r} has {column[row]:g} in row {row + 1}, which is too large to compute "
-                "with; leave the field empty if the value is missing, or use another unit."
+                f"{data}: column {quoted(names[k])} has {column[row]:g} in row {row + 1}, which is too large to "
+                "compute with; leave the field empty if the value is missing, or use another unit."
             )
 
 
@@ -179,7 +207,7 @@ def _labels(table: Table) -> Any:
 
 def _numbers(data: str, y: Any) -> Any:
     if np.asarray(y).dtype.kind not in "fiu":
-        raise ValueError(f"the target of {data} is text, such as {str(y[0])!r}: use --task classification.")
+        raise ValueError(f"the target of {data} is text, such as {quoted(str(y[0]))}: use --task classification.")
     return np.asarray(y, dtype=float)
 
 
@@ -187,15 +215,17 @@ def _groups(data: str, table: Table, groups: str) -> tuple[int, Any]:
     """Which column keeps rows together, and its values as labels."""
     if groups not in table.feature_names:
         what = "is the target" if groups == table.target_name else "is no column"
-        shown = ", ".join(map(repr, table.feature_names[:30]))
+        shown = ", ".join(map(quoted, table.feature_names[:30]))
         raise ValueError(f"--groups {groups} {what} of {data}; other columns: {shown}.")
     position = table.feature_names.index(groups)
-    values = table.X[:, position].astype(str)
-    missing = np.isin(values, ("nan", "None"))
-    if missing.any():
-        first = int(missing.argmax()) + 1
-        raise ValueError(f"--groups {groups}: row {first} has no value; give it a group of its own, or leave it out.")
-    return position, np.unique(values, return_inverse=True)[1]
+    values = table.X[:, position].tolist()
+    missing = [row for row, value in enumerate(values, start=1) if value is None or value != value]
+    if missing:
+        raise ValueError(
+            f"--groups {groups}: row {missing[0]} has no value; give it a group of its own, or leave it out."
+        )
+    codes = {name: code for code, name in enumerate(sorted(set(map(str, values))))}
+    return position, np.array([codes[str(value)] for value in values])
 
 
 def _shortened(remarks: tuple[str, ...]) -> list[str]:
@@ -215,7 +245,7 @@ def _remarks_on_texts(table: Table, keep: list[int]) -> list[str]:
             different = len(set(table.X[:, k].tolist()))
             if different >= MANY_TEXTS:
                 remarks.append(
-                    f"column {table.feature_names[k]!r} has {different} different texts, one input each: "
+                    f"column {quoted(table.feature_names[k])} has {different} different texts, one input each: "
                     "leave it out if it only names the rows"
                 )
     return remarks

@@ -8,7 +8,7 @@ import typer
 
 from .app import app
 from .options import JsonOption
-from .screen import columns, echo_json, explained
+from .screen import columns, echo, echo_json, explained
 
 
 @app.command()
@@ -37,7 +37,7 @@ def datasets(
             return
         rows = [("name", "task", "rows", "columns", "source")]
         rows += [(e["name"], e["task"], f"{e['rows']:,}", f"{e['features']:,}", e["source"]) for e in entries]
-        typer.echo(columns(rows))
+        echo(columns(rows))
 
 
 def _facts(entry: Any) -> dict[str, Any]:
@@ -68,4 +68,4 @@ def _show(facts: dict[str, Any], as_json: bool) -> None:
         "aliases": ", ".join(facts["aliases"]),
         "classes": ", ".join(f"{label} ({rows:,} rows)" for label, rows in facts["classes"].items()),
     }
-    typer.echo("\n".join(f"{name:<10}{value}" for name, value in shown.items() if value != ""))
+    echo("\n".join(f"{name:<10}{value}" for name, value in shown.items() if value != ""))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..datasets.visible import quoted
 from .screen import counted
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _refuse_one_class(splitter: Any, data: Data) -> None:
         classes = np.unique(data.y[train]).tolist()
         if len(classes) == 1:
             raise ValueError(
-                f"with these --groups a fold is left with class {classes[0]!r} only to train on: "
+                f"with these --groups a fold is left with class {quoted(classes[0])} only to train on: "
                 "name a column whose groups are more, or mix the classes."
             )
 
@@ -64,6 +65,6 @@ def _most(data: Data) -> tuple[int, str, str]:
         classes, counts = np.unique(data.y, return_counts=True)
         rare = int(counts.argmin())
         rows = int(counts[rare])
-        why = f"the rarest class, {classes.tolist()[rare]!r}, has {counted(rows, 'row')}"
+        why = f"the rarest class, {quoted(classes.tolist()[rare])}, has {counted(rows, 'row')}"
         return rows, why, "Add rows of it or leave it out; --target names another column."
     return len(data.y) // 2, f"there are {len(data.y)} rows", "Add rows."  # R² needs two rows in every fold

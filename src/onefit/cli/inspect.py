@@ -9,7 +9,7 @@ import typer
 
 from .app import app
 from .options import JsonOption
-from .screen import columns, echo_json, explained
+from .screen import columns, echo, echo_json, explained
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -30,18 +30,22 @@ def inspect(
     with explained():
         from ..datasets.files import existing_file
 
-        if existing_file(file).open("rb").read(len(_SQLITE)) == _SQLITE:
+        with existing_file(file).open("rb") as contents:
+            start = contents.read(len(_SQLITE))
+        if start == _SQLITE:
             _show_journal(file, as_json)
         else:
             _show_model(file, as_json)
 
 
 def _show_model(path: Path, as_json: bool) -> None:
+    from ..datasets.visible import visible
     from ..report.text import number, settings
-    from .models import check_complete, read_facts
+    from .facts import check_facts
+    from .models import read_facts
 
     facts = read_facts(path)
-    check_complete(path, facts)
+    check_facts(path, facts)
     if as_json:
         echo_json(facts)
         return
@@ -55,8 +59,8 @@ def _show_model(path: Path, as_json: bool) -> None:
         "target": f"{target}, {facts['task']}" + (f" of {_some(facts['classes'])}" if facts["classes"] else ""),
         "columns": f"{len(facts['features']):,}: {_some(facts['features'])}",
     }
-    typer.echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
-    typer.echo(f"\n{facts['code']}")
+    echo("\n".join(f"{name:<12}{visible(text)}" for name, text in lines.items()))
+    echo(f"\n{facts['code']}")
 
 
 def _some(values: list, most: int = 12) -> str:
@@ -72,13 +76,13 @@ def _show_journal(path: Path, as_json: bool) -> None:
         echo_json(searches)
         return
     if not searches:
-        typer.echo(f"{path} holds no search yet")
+        echo(f"{path} holds no search yet")
         return
     rows: list[tuple[str, ...]] = [
         ("started", "rows", "folds", "criterion", "finished", "best value", "its parameters", "estimator")
     ]
     rows += [_row(search) for search in searches]
-    typer.echo(columns(rows))
+    echo(columns(rows))
 
 
 def _best(journal: Any, search: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,16 +8,20 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 FACTS = "onefit.json"
+SCHEMA = "schema.json"
 FORMAT = 1
-NEEDED = frozenset(
-    {"data", "rows", "task", "target", "features", "categorical", "classes", "learner", "kernel", "params", "metric",
-     "score", "standard_error", "folds", "exactness", "onefit", "code"}
-)  # fmt: skip
-"""What ``predict`` and ``inspect`` read of the facts."""
+SMALL_JSON = 4 * 2**20
+"""Bytes that a JSON text may always have. Larger ones must not expand: parsed, a byte can take 25, and skops stores
+them as they are."""
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Ways of compressing of which no more is expanded than the archive says."""
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
+"""What damaged archives and JSON texts raise; nesting too deep is a RuntimeError, as is an encrypted part."""
 TRUSTED = frozenset(
     {
         "numpy.dtype",
@@ -53,11 +57,13 @@ def load(path: Path) -> tuple[Any, dict[str, Any]]:
     import skops.io
 
     facts = read_facts(path)
+    data = path.read_bytes()  # what is judged is what is loaded, whoever writes the file meanwhile
+    _check_parts(path, data)
     try:
-        unknown = skops.io.get_untrusted_types(file=path)
+        unknown = skops.io.get_untrusted_types(data=data)
         refused = sorted(set(unknown) - TRUSTED)
         if not refused:
-            return skops.io.load(path, trusted=unknown), facts
+            return skops.io.loads(data, trusted=unknown), facts
     except Exception as error:  # whatever a damaged file makes the reader stumble over
         raise ValueError(f"{path} is damaged, or of another version of skops: {error}") from error
     raise ValueError(f"{path} holds types that are not trusted and was not loaded: {', '.join(refused)}.")
@@ -67,17 +73,42 @@ def read_facts(path: Path) -> dict[str, Any]:
     """What is known about a model, without loading it."""
     from ..datasets.files import existing_file
 
-    try:
-        with zipfile.ZipFile(existing_file(path)) as archive:
-            facts = json.loads(archive.read(FACTS))
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError):
-        raise ValueError(f"{path} is no model that `onefit select --save` has written.") from None
+    facts = _read_json(existing_file(path), path, FACTS)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f"{path} has a format that this version does not know: it reads format {FORMAT}.")
     return facts
 
 
-def check_complete(path: Path, facts: dict[str, Any]) -> None:
-    """Refuse a model file whose facts lack what the commands read."""
-    if lacking := sorted(NEEDED - set(facts)):
-        raise ValueError(f"{path} is damaged: {FACTS} lacks {', '.join(lacking)}.")
+def _read_json(source: Path | io.BytesIO, path: Path, name: str) -> Any:
+    """One of the JSON texts of the model in ``source``, which is the file ``path`` or its contents."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            info = archive.getinfo(name)
+            readable = info.compress_type in METHODS and info.file_size <= max(SMALL_JSON, path.stat().st_size)
+            if readable:
+                return json.loads(archive.read(info))
+    except (*UNREADABLE, KeyError):
+        raise ValueError(f"{path} is no model that `onefit select --save` has written.") from None
+    raise ValueError(
+        f"{path}: {name} expands to {info.file_size:,} bytes, more than the file has, or in a way that skops does not "
+        "write: it is not read."
+    )
+
+
+def _check_parts(path: Path, data: bytes) -> None:
+    """Refuse a model whose arrays expand too far, each counted as often as it is read."""
+    from ..datasets.files import check_expansion
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if other := [info.filename for info in archive.infolist() if info.compress_type not in METHODS]:
+            raise ValueError(f"{path}: {other[0]} is compressed in a way that skops does not write: it is not read.")
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+    total = 0
+    waiting = [_read_json(io.BytesIO(data), path, SCHEMA)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            name = value.get("file")
+            total += sizes.get(name, 0) if isinstance(name, str) else 0
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    check_expansion(path, total, "its arrays take")

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ..datasets.visible import visible
 from .screen import in_short, note
 
 LONGEST = 300
@@ -17,6 +18,7 @@ LONGEST = 300
 def narrated(title: str) -> Iterator[None]:
     """Rounds of a search and warnings as lines; on a terminal also which kernel was finished last."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -26,8 +28,8 @@ def narrated(title: str) -> Iterator[None]:
     with (
         console.status(title) as status,
         _listening(
-            lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True),
-            lambda text: status.update(f"{title}: {text}"),
+            lambda text: console.print(visible(text), highlight=False, markup=False, soft_wrap=True),
+            lambda text: status.update(Text(f"{title}: {visible(text)}")),  # not markup, which parameters may look like
         ),
     ):
         yield

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..datasets.visible import quoted
+
 if TYPE_CHECKING:
     from .data import Data
 
@@ -45,7 +47,7 @@ def _transformer(data: Data, scale: str) -> tuple[Any, list[str]]:
     from sklearn.preprocessing import OneHotEncoder
 
     texts = list(data.categorical)
-    numbers = [k for k in range(data.X.shape[1]) if k not in data.categorical]
+    numbers = sorted(set(range(data.X.shape[1])) - set(texts))
     steps, remarks = _number_steps(data, numbers, scale)
     if not texts:
         return (None if not steps else steps[0] if len(steps) == 1 else make_pipeline(*steps)), remarks
@@ -54,7 +56,7 @@ def _transformer(data: Data, scale: str) -> tuple[Any, list[str]]:
         of_numbers = "passthrough" if not steps else steps[0] if len(steps) == 1 else make_pipeline(*steps)
         parts.append(("numbers", of_numbers, numbers))
     parts.append(("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts))
-    names = ", ".join(repr(data.feature_names[k]) for k in texts[:10]) + (", …" if len(texts) > 10 else "")
+    names = ", ".join(quoted(data.feature_names[k]) for k in texts[:10]) + (", …" if len(texts) > 10 else "")
     remarks.append(f"text is one-hot encoded, a missing one as a value of its own: {names}")
     return ColumnTransformer(parts), remarks
 
@@ -70,7 +72,7 @@ def _number_steps(data: Data, numbers: list[int], scale: str) -> tuple[list, lis
     if holes:
         empty = [k for k in holes if np.isnan(data.X[:, k].astype(float)).all()]
         steps.append(SimpleImputer(strategy="median", keep_empty_features=bool(empty)))
-        names = ", ".join(repr(data.feature_names[k]) for k in holes[:10]) + (", …" if len(holes) > 10 else "")
+        names = ", ".join(quoted(data.feature_names[k]) for k in holes[:10]) + (", …" if len(holes) > 10 else "")
         rest = ", which is 0 for a column without any value" if empty else ""
         remarks.append(f"missing numbers are replaced by their column's median{rest}: {names}")
     if numbers and scale != "none":

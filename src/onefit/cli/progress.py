@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ..datasets.visible import visible
 from .screen import note
 
 QUIET = 10.0
@@ -29,7 +30,8 @@ def bar(title: str, total: int) -> Iterator[Callable[[str, str | None], None]]:
         def advance(what: str, error: str | None) -> None:
             progress.update(task, advance=1, description=f"{title} {what}")
             if error is not None:
-                progress.console.print(f"{title} {what} failed: {error}", style="red", highlight=False, markup=False)
+                text = visible(f"{title} {what} failed: {error}")
+                progress.console.print(text, style="red", highlight=False, markup=False)
 
         yield advance
 

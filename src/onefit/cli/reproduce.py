@@ -13,7 +13,7 @@ import typer
 
 from .app import app
 from .interruption import exit_code
-from .screen import explained, fail, note
+from .screen import echo, explained, fail, note
 
 if TYPE_CHECKING:
     from ..studies.journal import Journal
@@ -67,7 +67,7 @@ def reproduce(
         _refuse_known_cells(chosen, out, resume or splits == 0)
         with _journal_kept(out):
             written, failed = _run_and_write(chosen, splits, shown, out, retry_failed, time_budget, jobs)
-        typer.echo(json.dumps([str(path) for path in written], indent=1) if as_json else "\n".join(map(str, written)))
+        echo(json.dumps([str(path) for path in written], indent=1) if as_json else "\n".join(map(str, written)))
         if failed:
             fail("every cell has failed: the pages say why. --resume --retry-failed runs them again")
 
@@ -89,10 +89,10 @@ def _list(studies: dict[str, Study], as_json: bool) -> None:
     rows = [{"key": s.key, "title": s.title, "datasets": len(s.protocol.datasets), "splits": s.protocol.splits,
              "paper": s.paper} for s in studies.values()]  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     for row in rows:
-        typer.echo(f"{row['key']:16}{row['title']} ({row['datasets']} data sets, {row['splits']} splits)")
+        echo(f"{row['key']:16}{row['title']} ({row['datasets']} data sets, {row['splits']} splits)")
 
 
 def _words(texts: Sequence[str] | None) -> list[str]:

@@ -15,9 +15,20 @@ from .interruption import exit_code
 WRONG, USAGE = 1, 2
 
 
+def echo(text: str) -> None:
+    """A result, on stdout. Control characters, which names and labels of a file may hold, are shown as escapes."""
+    typer.echo(_safe(text))
+
+
 def note(text: str) -> None:
-    """Narration, on stderr."""
-    typer.echo(text, err=True)
+    """Narration, on stderr, with control characters as escapes."""
+    typer.echo(_safe(text), err=True)
+
+
+def _safe(text: str) -> str:
+    from ..datasets.visible import visible  # readers take a moment to import: --help does without
+
+    return visible(text, keep="\n")
 
 
 def fail(text: str, *, usage: bool = False) -> NoReturn:
@@ -72,8 +83,14 @@ def _unforeseen(error: Exception) -> str:
 
 
 def echo_json(value: Any) -> None:
-    """A result on stdout for programs to read; numbers that JSON has no name for are null."""
-    typer.echo(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
+    """A result on stdout for programs to read; numbers that JSON has no name for are null.
+
+    What a terminal would act upon is escaped, so that programs read it unchanged.
+    """
+    from ..datasets.visible import UNSAFE
+
+    text = json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    typer.echo(UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text))
 
 
 def _plain(value: Any) -> Any:
@@ -99,6 +116,9 @@ def counted(number: int, noun: str) -> str:
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:
     """A table as text, every column as wide as its longest cell."""
+    from ..datasets.visible import visible
+
+    rows = [tuple(map(visible, row)) for row in rows]
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 

@@ -26,7 +26,7 @@ from .options import (
     Task,
     TaskOption,
 )
-from .screen import check_distinct, check_writable, counted, echo_json, explained, fail, note
+from .screen import check_distinct, check_writable, counted, echo, echo_json, explained, fail, note
 
 if TYPE_CHECKING:
     from .data import Data
@@ -213,8 +213,8 @@ def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> 
     if selection.interrupted:  # how many more there would have been is not known
         how = _how_chosen(selection, request)
         lines["chosen"] = f"interrupted: from {counted(selection.finished, 'candidate')} that were finished{by}{how}"
-    typer.echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
-    typer.echo(f"\n{facts['code']}")
+    echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
+    echo(f"\n{facts['code']}")
 
 
 def _how_chosen(selection: Selection, request: Request) -> str:
