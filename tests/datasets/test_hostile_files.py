@@ -253,3 +253,58 @@ def test_targets_of_other_types(tmp_path, target, name):
         datasets.read(tmp_path / name, target=target)
     assert name in str(caught.value)
     assert repr(target) in str(caught.value)
+
+
+SOUND = {
+    "d.csv": 'a,b,"c ""d""",y\n'
+    + "".join(f"{k / 7:.2f},{k % 5},{'pq'[k % 2]},{'?' if k == 3 else k}\n" for k in range(20)),
+    "d.arff": "@relation r\n@attribute 'a b' {x, 'y z'}\n@attribute y real\n@data\n" + "'y z', 1.5\n{1 3}\nx, ?\n" * 5,
+    "d.libsvm": "".join(f"{k % 2} qid:{k} 1:{k} 3:1e-{k} # c\n" for k in range(20)),
+}
+INSERTED = [*'",;:\t\r\n\0{}#%?', "nan", "1e400", "1_0", "\u202e", "9" * 5000, "@data\n", "2147483645:1"]
+
+
+def changed(contents, rng):
+    """The contents with a few bytes replaced, inserted, repeated or left out."""
+    data = bytearray(contents)
+    for _ in range(rng.integers(1, 4)):
+        here, size = rng.integers(len(data)), rng.integers(1, 20)
+        inserted = rng.choice(INSERTED).encode()
+        parts = [inserted, data[here : here + size] * 2, b"", bytes([rng.integers(256)])]
+        data[here : here + int(size * rng.integers(2))] = parts[rng.integers(len(parts))]
+        data = data or bytearray(b"1")
+    return bytes(data)
+
+
+def read_or_refuse(path):
+    """Read; whatever is wrong has to be a ValueError that names the file and is safe to print."""
+    try:
+        datasets.read(path)
+    except ValueError as error:
+        return str(path) in str(error) and str(error).isprintable() and len(str(error)) < 5000
+    return True
+
+
+@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("seed", range(5))
+def test_damaged_text_is_read_or_refused_by_name(tmp_path, name, seed):
+    rng = np.random.default_rng(seed)
+    path = tmp_path / name
+    path.write_text(SOUND[name])
+    assert len(datasets.read(path, target=False).X) >= 15
+    for _ in range(200):
+        path.write_bytes(changed(SOUND[name].encode(), rng))
+        assert read_or_refuse(path)
+
+
+def test_damaged_parquet_is_read_or_refused_by_name(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "d.parquet"
+    columns = {"a": [0.5, None, 2.0] * 4, "s": ["u", "v", "w"] * 4, "y": ["yes", "no"] * 6}
+    parquet.write_table(arrow.table(columns), path, compression="none", store_schema=False)
+    whole = path.read_bytes()
+    for position in range(len(whole)):
+        for flipped in (1, 0x80, 0xFF):
+            path.write_bytes(whole[:position] + bytes([whole[position] ^ flipped]) + whole[position + 1 :])
+            assert read_or_refuse(path)

@@ -26,9 +26,9 @@ def splitter_of(data: Data, asked: int | None) -> tuple[Any, list[str]]:
 
     most, why, advice = _most(data)
     if most < 2:
-        raise ValueError(f"{why}: cross-validation holds out some and needs others to train on. {advice}")
+        raise ValueError(f"{data.name}: {why}: cross-validation holds out some and needs others to train on. {advice}")
     if asked is not None and asked > most:
-        raise ValueError(f"{why}: --cv {asked} is more than the {most} folds that are possible.")
+        raise ValueError(f"{data.name}: {why}: --cv {asked} is more than the {most} folds that are possible.")
     folds = min(FOLDS, most) if asked is None else asked
     remarks = [f"{why}: {folds} folds instead of {FOLDS}"] if asked is None and folds < FOLDS else []
     grouped = data.groups is not None
@@ -50,7 +50,7 @@ def _refuse_one_class(splitter: Any, data: Data) -> None:
         classes = np.unique(data.y[train]).tolist()
         if len(classes) == 1:
             raise ValueError(
-                f"with these --groups a fold is left with class {quoted(classes[0])} only to train on: "
+                f"{data.name}: with these --groups a fold is left with class {quoted(classes[0])} only to train on: "
                 "name a column whose groups are more, or mix the classes."
             )
 

@@ -68,11 +68,17 @@ def _contents(path: Path, max_rows: int | None) -> arrow.Table:
                 size += batch.nbytes
                 check_expansion(path, size, "its columns take")
                 batches.append(batch)
-            return arrow.Table.from_batches(batches, schema=file.schema_arrow)
+            contents = arrow.Table.from_batches(batches, schema=file.schema_arrow)
+            described = file.metadata.num_rows
     except UnicodeDecodeError as error:
         raise fault(path, f"has a name of a column that is not UTF-8 text: {error}.") from error
     except (arrow.ArrowException, OSError) as error:
         raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
+    if contents.num_rows != described:
+        raise fault(
+            path, f"is a damaged Parquet file: it has {contents.num_rows:,} rows, not {described:,} as it says."
+        )
+    return contents
 
 
 def _check_described(path: Path, file: Any, max_rows: int | None) -> None:
@@ -122,6 +128,8 @@ def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
             return text_column(name, _texts(values))
         except UnicodeDecodeError as error:
             raise fault(path, f"column {quoted(name)} holds text that is not UTF-8: {error}.") from error
+        except arrow.ArrowInvalid as error:
+            raise fault(path, f"column {quoted(name)} is damaged: {error}") from error
     values = values.cast(kind)
     if types.is_boolean(kind) or types.is_null(kind):
         values = values.cast(arrow.int8())  # there is no direct way to doubles
@@ -139,5 +147,6 @@ def _texts(values: arrow.ChunkedArray) -> list[str | None]:
             cells += chunk.to_pylist()
             continue
         words = chunk.dictionary.to_pylist()
+        chunk.validate(full=True)  # a damaged file may have codes without a word
         cells += [None if code is None else words[code] for code in chunk.indices.to_pylist()]
     return cells

@@ -13,7 +13,8 @@ LONGEST = 60
 """Characters of a text that a message quotes: a field of a file can have a hundred thousand."""
 
 _BIDIRECTIONAL = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # Unicode's property Bidi_Control
-UNSAFE = re.compile(f"[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff{_BIDIRECTIONAL}]")
+_INVISIBLE = "\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # but for the joiners, which writing systems need
+UNSAFE = re.compile(f"[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff{_BIDIRECTIONAL}{_INVISIBLE}]")
 """Characters that a terminal acts upon or cannot show; all of them have at most four hexadecimal digits."""
 
 
