@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVR
 
+import onefit.estimators.resuming
 import onefit.estimators.retrain
-import onefit.estimators.search_run
 import onefit.search.run
 from onefit import LSSVC, KernelSearchCV, TimeBudgetWarning, criteria
 from onefit.search.journal import Journal
@@ -230,7 +230,7 @@ class TestFingerprints:
             assert fit(**change) == 1, change
 
     def test_another_version_starts_anew(self, fit, monkeypatch):
-        monkeypatch.setattr(onefit.estimators.search_run, "__version__", "0.0.0")
+        monkeypatch.setattr(onefit.estimators.resuming, "__version__", "0.0.0")
         assert fit() == 2
 
 

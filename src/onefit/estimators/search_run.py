@@ -8,17 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-import sklearn
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
-from .. import __version__
 from ..core import Exactness
 from ..criteria.base import situation_of
 from ..search.appraisal import column_names
 from ..search.certify import Certify, check_certifiable
 from ..search.deadline import Deadline, TimeBudgetWarning
-from ..search.fingerprint import fingerprint
 from ..search.journal import Journal, JournalError, Record
 from ..search.results import build_table
 from ..search.run import check_memory, order_tasks, run_tasks, spread_tasks, waves
@@ -26,6 +23,7 @@ from ..search.scoring import NeedsRetrainingError, Tested
 from ..search.tasks import Row
 from .preparation import Preparation, warn_retraining
 from .progress import Progress
+from .resuming import record_of
 from .retrain import Retraining, retrained_row, scaled_penalty
 from .screening import Screen
 from .strategies import Strategy
@@ -62,42 +60,8 @@ class SearchRun:
 
     def resume(self, journal: Journal | None):
         """Go on from what the journal knows of this very search, and enter there what will be finished."""
-        if journal is None:
-            return
-        mark = fingerprint(self._ingredients())
-        self.record = journal.record(mark, self._facts())
-        finished = {search["fingerprint"]: search["finished"] for search in journal.searches()}
-        if finished[mark]:
-            LOGGER.info(f"the journal knows {finished[mark]} candidates of this search")
-        elif len(finished) > 1:
-            LOGGER.info("the journal knows other searches only: data, folds or options were different")
-
-    def _ingredients(self):
-        """Everything that the rows depend on."""
-        search = self.search
-        options = ("estimator", "scoring", "screen", "preprocessing", "gram_dtype", "error_score", "return_train_score")
-        return {
-            "versions": (__version__, sklearn.__version__),
-            "data": (self.X, self.y),
-            "folds": [(fold.test, fold.removed, fold.given_train) for fold in self.folds],
-            "metadata": (self.routed.estimator, self.routed.scorer),
-            "criteria": (self.criterion, self.columns, self.scale_penalty),
-            "candidates": (type(self.strategy), self.candidates),
-            **{name: getattr(search, name) for name in options},
-        }
-
-    def _facts(self):
-        """What a reader of the journal wants to know of the search."""
-        search = self.search
-        return {
-            "estimator": str(search.estimator),
-            "criterion": self.criterion.name,
-            "scoring": search.scoring if isinstance(search.scoring, str) else str(search.scoring),
-            "candidates": len(self.candidates) if self.strategy.rounds == 1 else None,
-            "rows": self.folds.n,
-            "folds": len(self.folds),
-            "onefit": __version__,
-        }
+        if journal is not None:
+            self.record = record_of(self, journal)
 
     def evaluate(self):
         """Fill ``rows``, round by round, until the strategy proposes nothing more or time is over."""
