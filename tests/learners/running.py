@@ -29,13 +29,20 @@ def heldout_of_gram(K, Y, splits, ridges, **options):
 
 
 class Reports:
-    """Collects what ``on_train`` is told, into arrays (L, training rows, c)."""
+    """Collects what ``on_train`` is told, into arrays (L, training rows, c).
+
+    What is computed again is reported once more, with the whole path and NaN at the other penalties.
+    """
 
     def __init__(self, splits, n_ridges, c):
         self.values = [np.full((n_ridges, len(train), c), np.nan) for train, _ in splits]
         self.last = [-1] * len(splits)
 
     def __call__(self, number, positions, values):
+        if self.last[number] == len(self.values[number]) - 1:
+            assert len(positions) == len(self.values[number])
+            self.values[number] = np.where(np.isnan(values), self.values[number], values)
+            return
         assert positions[0] == self.last[number] + 1, "every position once, in order"
         self.last[number] = positions[-1]
         self.values[number][positions] = values

@@ -35,7 +35,8 @@ ESTIMATORS = {
 OnTrain = Callable[[int, NDArray[np.intp], Array], None]
 """Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order.
 
-Penalties that are solved by least squares are reported once more at the end, with the whole path, NaN at the others.
+Penalties that are computed again, by least squares or refined, are reported once more after the others, with the whole
+path and NaN at the others.
 """
 
 
@@ -68,9 +69,9 @@ class HeldOut:
     ``error`` bounds the absolute error of every value against exact arithmetic and an infinite series;
     ``failed`` marks penalties without a unique solution, or whose solution was not found, for the ``reason`` given:
     their values are not to be used. ``least_squares`` marks penalties whose system is singular and was solved all the
-    same, ``rounded`` those at which values are not known to some six digits, for rounding. NaN stands where a split
-    cannot be trained on. ``bias_slack`` (splits, L, c) is half the length of the interval of biases that are all
-    optimal, in whose middle the values are; zero where the bias is determined.
+    same, ``rounded`` those at which values are not known to some six digits, for rounding, of which ``rounding`` says
+    where it comes from. NaN stands where a split cannot be trained on. ``bias_slack`` (splits, L, c) is half the length
+    of the interval of biases that are all optimal, in whose middle the values are; zero where the bias is determined.
     """
 
     test: list[Array]
@@ -81,6 +82,7 @@ class HeldOut:
     least_squares: NDArray[np.bool_] | None = None
     rounded: NDArray[np.bool_] | None = None
     bias_slack: Array | None = None
+    rounding: str = ""
 
 
 class Judge(Protocol):

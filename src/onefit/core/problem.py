@@ -57,6 +57,8 @@ class Problem:
                 values = base(self.X)
             if base is Precomputed.base:
                 _check_gram(values)
+            elif np.isnan(values.sum()) and np.isnan(values).any():  # inf - inf sums to NaN as well
+                raise ValueError("Distances or inner products of these rows overflow: scale the features.")
             if self.keep_bases:
                 self._bases[base] = values
             return values

@@ -99,7 +99,8 @@ class KernelSearchCV(GridSearchCV):
         GridSearchCV's table and the columns ``exactness`` (exact, certified, pruned, approximate, retrained, failed,
         not reached), ``error_bound`` (of a held-out value; certified or pruned: of the mean score), ``status`` and
         ``seconds``; of ``param_grid="auto"`` also ``round``. Scores that depend on digits beyond the error bound, or
-        of weighted rows on a bias that the data leave open, are approximate, and ``status`` says so.
+        of weighted rows on a bias that the data leave open, are approximate, and ``status`` says so; least squares
+        is exact where held-out values are known to 1e-6 of the largest held-out value or target.
         Leave-one-out has one score in ``split0_test_score`` instead of n split columns: pooled over all rows, or
         for a retrained candidate the mean over the rows. ``criterion_<name>`` is the natural value of a criterion that
         is no score of out-of-fold values; if such a one selects, ``mean_test_score`` is its value with scikit-learn's

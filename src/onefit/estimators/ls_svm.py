@@ -44,6 +44,8 @@ class _LeastSquaresMachine(BaseEstimator):
         K = self._kernel_between(X, None)
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"A precomputed kernel matrix must be square in fit, got shape {K.shape}.")
+        if not np.isfinite(K).all():
+            raise ValueError(f"{self._kernel} has values that are not finite on these data.")
         alpha = np.array([float(self.alpha)])
         options = {"weights": weights, "bias": self.fit_intercept, "positive": kernel.positive}
         path = fit_path(K, Y, alpha, minimum_norm=True, **options)

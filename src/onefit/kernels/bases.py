@@ -39,7 +39,13 @@ def dot(X: Any, Y: Any = None) -> Array:
 
 
 def cosine(X: Any, Y: Any = None) -> Array:
-    """Inner products of the rows scaled to unit length; a zero row stays zero, as in scikit-learn."""
+    """Inner products of the rows scaled to unit length; a zero row stays zero, as in scikit-learn.
+
+    Raises ValueError where squared lengths overflow: such rows would become zero.
+    """
+    for rows in (X, Y):
+        if rows is not None and not np.isfinite(_squared_norms(rows)).all():
+            raise ValueError("The squared lengths of some rows overflow: scale the features.")
     return _dense(pairwise.cosine_similarity(X, Y))
 
 

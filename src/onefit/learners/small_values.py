@@ -26,12 +26,11 @@ THRESHOLD = 1e4 * EPS
 
 
 def lost_values(values: Array, Y: Array, centre: Array | float) -> NDArray[np.bool_]:
-    """Which of the values (L, l, c) are at the rounding of y, in any target: shape (L, l).
+    """Which of the values (L, l, c) are at the rounding of y, each target measured by its own largest value.
 
     ``centre`` is the value without neighbours: zero, or with a bias the mean of the training targets.
     """
-    size = THRESHOLD * float(np.abs(Y).max(initial=0.0))
-    return np.asarray((np.abs(values - centre) <= size).any(axis=2))
+    return np.asarray(np.abs(values - centre) <= THRESHOLD * np.abs(Y).max(axis=0, initial=0.0))
 
 
 def mean_target(Y: Array, weights: Array | None, bias: bool, rows: Rows) -> Array | float:
@@ -69,13 +68,13 @@ def left_out_values(
     centre = 0.0 if coupling is None else ((w * Y).sum(axis=0) - w * Y) / (w.sum() - w)
     lost = lost_values(values, Y, centre)
     if not resolve:
-        return np.asarray(np.where(lost[:, :, None], centre, values))
-    every = np.flatnonzero(lost.any(axis=0))
+        return np.asarray(np.where(lost, centre, values))
+    every = np.flatnonzero(lost.any(axis=(0, 2)))
     step = max(1, len(Y) // (4 * len(values)))  # columns of G: no more than n²/4 numbers at a time
     for start in range(0, len(every), step):
         rows = every[start : start + step]
         repaired = single_values(ws, rows, inverse, scaled_dual, residuals, Y, weights, coupling)
-        values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
+        values[:, rows] = np.where(lost[:, rows], repaired, values[:, rows])
     return values
 
 

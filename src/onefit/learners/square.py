@@ -22,13 +22,17 @@ from ..linalg import heldout
 from ..linalg.cost import cheapest_route
 from ..linalg.factor import Factor, harmless, rounding, singular
 from ..linalg.inverse import NotPositiveDefiniteError
-from ..linalg.spectrum import Array, Rows, Spectrum
+from ..linalg.spectrum import EPS, Array, Rows, Spectrum
 from . import small_values
 from .influence import mean_loss_series, sum_loss_series, sum_loss_tail
 from .square_fit import fit_path
+from .square_refined import Refinement, mark_inaccurate
 from .square_smoother import smoother_path
 
 SINGULAR = "K + alpha I is singular to working precision"
+
+LAST_DIGITS = 16 * EPS
+"""Rounding of sums of a few terms of the size of the values, however well-conditioned the system is."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +90,42 @@ class SquareLoss:
                 route = "spectrum"
         with problem.ledger.record("heldout"):
             if route == "per_fold":
-                return self._fold_by_fold(ws, targets, ridges, scale_penalty, on_train)
+                held = self._fold_by_fold(ws, targets, ridges, scale_penalty, on_train)
+                self._refine(held, ws, targets, ridges, scale_penalty, on_train).by_training(whatever_it_costs=True)
+                mark_inaccurate(held, targets)
+                return held
             fit = _OneFit(self, ws, targets, ridges, scale_penalty, order, resolve_small, on_train)
             try:
                 held = fit.run(route)
             except NotPositiveDefiniteError:
                 held = fit.run("spectrum")
+            factor = fit.factor
             del fit
+            if not np.isfinite(order):
+                refinement = self._refine(held, ws, targets, ridges, scale_penalty, on_train)
+                refinement.by_identities(factor)
+                if refinement.doubtful.any():
+                    del factor
+                    ws.forget_factors()
+                    refinement.by_training()
             if self.minimum_norm and held.failed.any():
                 ws.forget_factors()
                 self._train_singular(held, ws, targets, ridges, scale_penalty, on_train)
+            if not np.isfinite(order):
+                mark_inaccurate(held, targets)
             return held
+
+    def _refine(
+        self,
+        held: HeldOut,
+        ws: Workspace,
+        targets: Targets,
+        ridges: Array,
+        scale_penalty: bool,
+        on_train: OnTrain | None,
+    ) -> Refinement:
+        shares = [_penalty_share(ws, len(fold.train), scale_penalty) for fold in ws.problem.folds]
+        return Refinement(held, ws, targets, ridges, shares, self.bias, on_train)
 
     def smoother(
         self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
@@ -126,7 +155,7 @@ class SquareLoss:
             singular_somewhere |= fitted.singular
             values = fitted.predict(problem.gram(ws.kernel, fold.test, rows))
             largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
-            error = np.fmax(error, fitted.error * largest)
+            error = np.fmax(error, (fitted.error + LAST_DIGITS) * largest)
             parts.append(values)
             if on_train is not None:
                 on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train, rows)))
@@ -197,7 +226,10 @@ class _OneFit:
                 self._fill(positions, inverse, numbers)
                 del inverse  # before the next one is made
             relative_error = np.fmax(relative_error, rounding(self.factor, usable))
-        self.result.error += relative_error * self._size()
+        size = self._size()
+        self.result.error += relative_error * size + LAST_DIGITS * size
+        if not self.resolve_small:
+            self.result.error += small_values.THRESHOLD * float(np.abs(self.targets.Y).max())
         for part in self.result.test:
             bad |= ~np.isfinite(part).all(axis=(1, 2))  # a training set without a unique solution
         for part in self.result.test:
@@ -266,7 +298,7 @@ class _OneFit:
         values = np.asarray(Y[fold.removed] - residuals / self.scale[fold.removed])
         centre = small_values.mean_target(Y, weights, self.learner.bias, fold.train)
         lost = small_values.lost_values(values, Y, centre)
-        rows = np.flatnonzero(lost.any(axis=0))
+        rows = np.flatnonzero(lost.any(axis=(0, 2)))
         if len(rows):
             repaired = np.broadcast_to(centre, values[:, rows].shape)
             if self.resolve_small and exact:
@@ -276,7 +308,7 @@ class _OneFit:
                 repaired = self._from_others(inverse, dual, fold, residuals, fold.removed[rows])
                 tail = sum_loss_tail(inverse, residuals, fold.removed, int(self.order))
                 repaired = repaired + tail[:, rows] / self.scale[fold.removed[rows]]
-            values[:, rows] = np.where(lost[:, rows, None], repaired, values[:, rows])
+            values[:, rows] = np.where(lost[:, rows], repaired, values[:, rows])
         return values
 
     def _from_others(self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, rows: Rows) -> Array:

@@ -235,12 +235,16 @@ def _tell_limits(row: Row, used: np.ndarray, found: Iterable[HeldOut]) -> None:
     for held in found:
         if held.least_squares is not None and held.least_squares[used].any():
             row.add_status(f"least-squares solution: {held.reason}")
+            row.exactness, row.error_bound = _at_best_approximate(row), np.inf  # the rank is a matter of rounding
             return
         if held.rounded is not None and held.rounded[used].any():
-            row.add_status(ROUNDED)
-            if row.exactness == Exactness.EXACT:
-                row.exactness = Exactness.APPROXIMATE
+            row.add_status(held.rounding or ROUNDED)
+            row.exactness = _at_best_approximate(row)
             return
+
+
+def _at_best_approximate(row: Row) -> Exactness:
+    return Exactness.APPROXIMATE if row.exactness == Exactness.EXACT else row.exactness
 
 
 def _keep_best_values(rows: list[Row]) -> None:
@@ -290,6 +294,7 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
         _in_any([part.least_squares for part in parts]),
         _in_any([part.rounded for part in parts]),
         _stacked([part.bias_slack for part in parts]),
+        parts[0].rounding,
     )
 
 
