@@ -159,3 +159,21 @@ def test_confirmation_includes_train_scores(cancer):
     expected = quietly(GridSearchCV(model, {"svc__C": [1e-3]}, **options), *cancer).cv_results_
     for kind in ("test", "train"):
         np.testing.assert_allclose(results[f"mean_{kind}_score"], expected[f"mean_{kind}_score"], atol=1e-12)
+
+
+def test_an_open_bias_is_noticed_where_preprocessing_is_shared(cancer):
+    """Equal weights of equal classes: shared preprocessing leaves the bias as open as that of each fold does."""
+    X, y = cancer
+    rows = np.concatenate([np.flatnonzero(y == 0)[:200], np.flatnonzero(y == 1)[:200]])
+    model = make_pipeline(StandardScaler(), SVC(gamma=0.1))
+    search = KernelSearchCV(model, {"svc__C": [1e-4, 1e-3]}, cv=5, preprocessing="shared")
+    results = quietly(search, X[rows], y[rows]).cv_results_
+    assert results["exactness"][search.best_index_] in ("exact", "retrained")
+    other = 1 - search.best_index_
+    assert "bias is not determined" in results["status"][other]
+
+
+def test_a_criterion_that_is_no_score_is_not_mixed_with_scores(two_classes, monkeypatch):
+    monkeypatch.setattr(delivery, "ANOTHER", 1e-14)
+    search = KernelSearchCV(SVC(), {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, criterion="sm", cv=3)
+    assert "retrained" not in quietly(search, *two_classes).cv_results_["exactness"]

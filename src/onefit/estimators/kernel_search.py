@@ -368,7 +368,7 @@ class KernelSearchCV(GridSearchCV):
         """Train the best candidate on all rows, such that it is the model that was scored.
 
         A model that the estimator's own solver trains otherwise is scored as that trains it, and chosen again only if
-        it is the best even so.
+        it is the best even so. Criteria that are not scores of exact out-of-fold values do not depend on the solver.
         """
         X, y = run.X, run.y
         model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
@@ -377,7 +377,7 @@ class KernelSearchCV(GridSearchCV):
         with step.propagate_callback_context(model):
             step.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
             delivery = self._deliver(model, run)
-        while not delivery.as_scored:
+        while run.criterion.scores and run.criterion.series is None and not delivery.as_scored:
             self._retrain_best(run, f"trained on all rows, it differs by {delivery.difference:.1g} of its values")
             self._choose(run)
             delivery = self._deliver(clone(self.estimator).set_params(**clone(self.best_params_, safe=False)), run)

@@ -42,9 +42,9 @@ def label_undetermined(
     (splits, E, c) is half the length of the intervals of their biases, None where biases are determined. LIBSVM takes
     the middle of such an interval too, unless rounding leaves a coefficient off its bound, as bounds of different sizes
     make it: scores of weighted rows are then not called exact. Certified rows are proved for every bias but those of
-    folds that were solved.
+    folds that were solved; of rows with shared preprocessing, which are not exact, only the bias is looked at.
     """
-    known = [k for k, row in enumerate(rows) if row.exactness in (Exactness.EXACT, Exactness.CERTIFIED)]
+    known = [k for k, row in enumerate(rows) if path.frozen or row.exactness in (Exactness.EXACT, Exactness.CERTIFIED)]
     if not known:
         return
     solved = np.array([rows[k].exactness == Exactness.EXACT for k in known])
