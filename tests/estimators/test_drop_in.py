@@ -29,6 +29,14 @@ RETRAINED = pytest.mark.filterwarnings("ignore::onefit.RetrainingWarning")
 
 class TestFitParameters:
     @RETRAINED
+    def test_estimators_whose_fit_returns_nothing(self, two_classes):
+        class Silent(LogisticRegression):
+            def fit(self, X, y):
+                super().fit(X, y)
+
+        assert_same_search(*both(Silent(), {"C": [0.1, 1.0]}, *two_classes, cv=3))
+
+    @RETRAINED
     def test_other_than_weights(self, two_classes):
         X, y = two_classes
         searches = []

@@ -164,7 +164,8 @@ def _exact_values(model, X, y, fit_params: dict, single: bool) -> _Exact | None:
 
 
 def _fit(model, X, y, fit_params: dict):
-    return model.fit(X, *(() if y is None else (y,)), **fit_params)
+    model.fit(X, *(() if y is None else (y,)), **fit_params)
+    return model  # whatever its fit returns
 
 
 def _fit_precisely(model, X, y, fit_params: dict, tolerances: list[float]):
