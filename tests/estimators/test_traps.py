@@ -277,7 +277,7 @@ def test_singular_candidates_are_solved_as_their_estimator_does(regression, fit_
         grid = {f"{machine.__name__.lower()}__alpha": grid["alpha"]}
     with pytest.warns(match="The system is singular"):  # GridSearchCV's, and that of the best model
         fast, slow = both(estimator, grid, X, y, cv=KFold(4, shuffle=True, random_state=0), return_train_score=True)
-    assert fast.cv_results_["exactness"].tolist() == ["exact"] * 3
+    assert fast.cv_results_["exactness"].tolist() == ["approximate", "approximate", "exact"]  # the rank is rounding's
     assert ["least-squares" in status for status in fast.cv_results_["status"]] == [True, True, False]
     for kind in ("test", "train"):
         columns = [search.cv_results_[f"mean_{kind}_score"] for search in (fast, slow)]

@@ -103,9 +103,9 @@ class Refinement:
         """Which ridges are to be refined.
 
         Among few rows, where that costs next to nothing, values far below the targets are measured by themselves; not
-        with a bias, whose rounding is that of the targets.
+        with a bias, whose rounding is that of the targets, and not where K is a multiple of I and is never computed.
         """
-        by_themselves = self.ws.n <= FEW_ROWS and not self.bias
+        by_themselves = self.ws.n <= FEW_ROWS and not self.bias and self.ws.identity() is None
         return _inaccurate(self.held, _largest(self.held, None if by_themselves else self.targets))
 
     def by_identities(self, factor: Factor) -> None:
