@@ -20,8 +20,8 @@ test: $(VENV)/.installed
 	@$(BIN)/python -m pytest -q
 
 test-slow: $(VENV)/.installed
-	@echo "==> running the slow tests"
-	@$(BIN)/python -m pytest -q -m slow
+	@echo "==> running the slow tests, two at a time"
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m slow -n 2 --dist worksteal
 
 lint: $(VENV)/.installed
 	@echo "==> ruff"
