@@ -26,6 +26,7 @@ from .choosing import settle
 from .decision import LaterDecisions, decisions
 from .delivery import deliver
 from .oof import assemble, predictions
+from .preparation import flat_target
 from .routing import route, sample_weight_of, scorer_params
 from .search_run import SearchRun
 from .selection import select_best, warn_at_edge
@@ -202,6 +203,7 @@ class KernelSearchCV(GridSearchCV):
         check_search(self)
         check_scoring_of(self, criteria[0])
         X, y = indexable(X, y)
+        y = flat_target(self.estimator, y)
         multi = check_scoring(self.estimator, self.scoring)
         routed = route(self, params)
         named = multi if isinstance(self.scoring, list | tuple | set | dict) else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.utils import column_or_1d
 
 from ..core import Folds, Ledger, Targets
 from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
@@ -185,6 +186,17 @@ class Preparation:
         coded = self.coded_for()
         present = coded.present_classes(self.folds, check_sample_weight(weight, self.folds.n))
         return Settings(self.X, self.y, coded.labels, self.folds, scoring, present, **options)
+
+
+def flat_target(estimator, y):
+    """The target without a second dimension of length one, with scikit-learn's warning, for machines of one target."""
+    if getattr(y, "ndim", 1) != 2 or y.shape[1] != 1 or is_classifier(estimator):
+        return y
+    try:
+        learner = read_machine(split_pipeline(estimator)[1]).learner
+    except (NotUnderstoodError, TypeError, ValueError):
+        return y
+    return y if learner.several_outputs else column_or_1d(y, warn=True)
 
 
 def _hashable(value):

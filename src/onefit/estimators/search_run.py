@@ -284,6 +284,7 @@ class SearchRun:
         if confirm and self.rows[number].agrees(trained):
             self.rows[number].confirm()
         else:
+            trained.criteria = self.rows[number].criteria  # of the kernel and of training on all rows
             self.rows[number] = trained
         for copy in [copy for copy, source in self.same_as.items() if source == number]:
             self.rows.pop(copy, None)
