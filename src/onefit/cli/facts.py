@@ -59,7 +59,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "onefit": ("a text", _is_text),
     "code": ("a text", _is_text),
 }
-"""What ``predict`` and ``inspect`` read of the facts: what each must be, and its test."""
+"""Facts that ``predict`` and ``inspect`` read: what each must be, and its test."""
 
 
 def check_facts(path: Path, facts: dict[str, Any]) -> None:

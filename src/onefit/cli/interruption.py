@@ -20,5 +20,5 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def exit_code() -> int:
-    """What a command that was interrupted ends with: 128 and the number of the signal, 130 or 143."""
+    """Exit code of a command that was interrupted: 128 and the number of the signal, 130 or 143."""
     return 128 + _ended_by

@@ -21,7 +21,7 @@ them as they are."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Ways of compressing of which no more is expanded than the archive says."""
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
-"""What damaged archives and JSON texts raise; nesting too deep is a RuntimeError, as is an encrypted part."""
+"""Errors that damaged archives and JSON texts raise; too deep nesting and encrypted parts are RuntimeErrors."""
 TRUSTED = frozenset(
     {
         "numpy.dtype",

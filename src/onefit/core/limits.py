@@ -25,7 +25,7 @@ def available_memory(root: Path = ROOT) -> float:
 
 
 def machine_memory(root: Path = ROOT) -> float:
-    """What the machine has available, or else what it has in all."""
+    """Bytes that the machine has available, or else has in all."""
     known = _kilobytes(root / "proc/meminfo")
     if "MemAvailable" in known:
         return known["MemAvailable"]
@@ -36,7 +36,7 @@ def machine_memory(root: Path = ROOT) -> float:
 
 
 def control_group_memory(root: Path = ROOT) -> float:
-    """What the process's control group, and each group that contains it, leaves below its limit (version 1 and 2).
+    """Bytes that the process's control group, and each group that contains it, leaves below its limit (version 1, 2).
 
     Pages of files that were not used lately are counted as free: the kernel reclaims them before it refuses memory.
     """
@@ -53,7 +53,7 @@ def control_group_memory(root: Path = ROOT) -> float:
 
 
 def resource_memory(root: Path = ROOT) -> float:
-    """What the limits on address space and data segment (``ulimit -v`` and ``-d``) leave."""
+    """Bytes that the limits on address space and data segment (``ulimit -v`` and ``-d``) leave."""
     if resource is None:
         return math.inf
     used = _kilobytes(root / "proc/self/status")

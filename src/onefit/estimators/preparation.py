@@ -25,7 +25,7 @@ from .weights import check_sample_weight
 
 @dataclass
 class Plan:
-    """What the fast path does, what has to be retrained and why, and which candidates are the same.
+    """Tasks of the fast path, candidates to retrain and why, and candidates that are the same.
 
     ``refused`` are candidates whose parameters make no sense, with the error that says so.
     """

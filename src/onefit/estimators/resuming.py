@@ -40,7 +40,7 @@ def _ingredients(run) -> dict:
 
 
 def _facts(run) -> dict:
-    """What a reader of the journal wants to know of the search."""
+    """Facts that a reader of the journal wants to know of the search."""
     scoring = run.search.scoring
     return {
         "estimator": str(run.search.estimator),
