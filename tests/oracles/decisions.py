@@ -1,0 +1,59 @@
+"""Decision values of every machine on its training rows, by other means than its own."""
+
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.svm import SVC, SVR
+from sklearn.utils.class_weight import compute_sample_weight
+
+from onefit import L2SVC, LSSVC
+
+from .interior_point import InteriorPointSVC, InteriorPointSVR
+from .least_squares import solve
+from .support_vector import squared_hinge_newton
+
+
+def svm_oracle(machine):
+    """An unfitted machine in double precision with the parameters of an SVC, an SVR or an L2SVC."""
+    common = {name: getattr(machine, name) for name in ("C", "kernel", "gamma", "degree", "coef0")}
+    if isinstance(machine, SVR):
+        return InteriorPointSVR(**common, epsilon=machine.epsilon)
+    if isinstance(machine, L2SVC):
+        return NewtonL2SVC(**common, class_weight=machine.class_weight)
+    shape = machine.decision_function_shape
+    return InteriorPointSVC(**common, class_weight=machine.class_weight, decision_function_shape=shape)
+
+
+class NewtonL2SVC(InteriorPointSVC):
+    """L2SVC with a bias, by Newton's method in the primal."""
+
+    def _solve_pair(self, K, sign, upper):
+        beta, bias = squared_hinge_newton(K, sign, 1.0, upper)
+        return beta, bias, 0.0
+
+
+def least_squares_values(machine, X, y):
+    """Values of KernelRidge, LSSVC or LSSVR on the rows it is trained on."""
+    options = {} if machine.kernel == "linear" else {"gamma": machine.gamma}
+    K = pairwise_kernels(X, metric=machine.kernel, **options)
+    weights = compute_sample_weight(getattr(machine, "class_weight", None), y) if isinstance(machine, LSSVC) else None
+    Y = np.asarray(y, dtype=float).reshape(len(y), -1) if not isinstance(machine, LSSVC) else _coded(y)
+    bias = not isinstance(machine, KernelRidge)
+    dual, intercept = solve(K, Y, machine.alpha, weights, bias)
+    values = K @ dual + intercept
+    return values[:, 0] if np.ndim(y) == 1 and values.shape[1] == 1 else values
+
+
+def _coded(y):
+    """-1 and +1: one column for two classes, one for each of several."""
+    classes = np.unique(y)
+    Y = np.where(y[:, None] == classes, 1.0, -1.0)
+    return Y[:, 1:] if len(classes) == 2 else Y
+
+
+def training_values(machine, X, y):
+    """Values of a machine on the rows it is trained on: decision values, or predictions of a regression."""
+    if isinstance(machine, SVC | SVR | L2SVC):
+        oracle = svm_oracle(machine).fit(X, y)
+        return oracle.predict(X) if isinstance(machine, SVR) else oracle.decision_function(X)
+    return least_squares_values(machine, X, y)
