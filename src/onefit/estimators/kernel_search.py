@@ -299,7 +299,7 @@ class KernelSearchCV(GridSearchCV):
         self.multimetric_ = run.scoring.multimetric
 
     def _choose(self, run):
-        """The best candidate, as ``refit`` says: none whose scores depend on a bias that the data leave open.
+        """The best candidate, as ``refit`` says; to be delivered, none whose scores depend on a bias that is left open.
 
         Such a candidate is trained on every fold, as GridSearchCV does. Where that confirms its scores it stays the
         best; otherwise they take their place, and the choice is made again.
@@ -309,7 +309,7 @@ class KernelSearchCV(GridSearchCV):
             if not self.refit:
                 return
         self._select()
-        while run.finished()[self.best_index_].open_bias:
+        while self.refit and run.finished()[self.best_index_].open_bias:
             self._retrain_best(run, run.finished()[self.best_index_].status, confirm=True)
 
     def _select(self):

@@ -27,6 +27,7 @@ from ..linalg.factor import Factor, rounding
 from ..linalg.heldout_solver import HeldOutSolver
 from ..linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
 from ..linalg.spectrum import EPS, Array
+from .small_values import THRESHOLD
 
 ACCURACY = 1e-6
 """Values are exact if their error is at most this share of the largest held-out value or target."""
@@ -178,14 +179,27 @@ class Refinement:
         return np.asarray(SAFETY * np.abs(self._values(number)[positions] - values[:, test]).max(axis=(1, 2)))
 
     def _replace(self, number: int, positions: NDArray[np.intp], values: Array) -> Array:
-        """Write refined values (k, n, c) of all rows over those of a split; nothing is to be added to their error."""
+        """Write refined values (k, n, c) of all rows over those of a split; return how far its values are from them."""
         fold = self.ws.problem.folds.folds[number]
-        self._values(number)[positions] = values[:, fold.test]
+        written = self._values(number)[positions] = self._with_small(
+            self._values(number)[positions], values[:, fold.test]
+        )
         if self.on_train is not None:
             fitted = np.full((len(self.ridges), len(fold.train), values.shape[2]), np.nan)
             fitted[positions] = values[:, fold.train]
             self.on_train(number, np.arange(len(self.ridges)), fitted)
-        return np.zeros(len(positions))
+        return np.asarray(np.abs(written - values[:, fold.test]).max(axis=(1, 2), initial=0.0))
+
+    def _with_small(self, known: Array, refined: Array) -> Array:
+        """Refined values, but for those far below the targets, which ``small_values`` has computed without them.
+
+        Such values are sums of terms as small as they are, with all their digits; refinement has digits of the largest
+        entries of K and of the targets only.
+        """
+        if self.bias:
+            return refined
+        small = THRESHOLD * float(np.abs(self.targets.Y).max(initial=0.0))
+        return np.where(np.abs(known) <= small, known, refined)
 
     @property
     def _budget(self) -> float:
@@ -226,7 +240,7 @@ class Refinement:
             refined = refine(K, Y, np.broadcast_to(diagonal[:, None], Y.shape), kept, solver, self.bias)
             known = refined.settled.all() and solver.condition <= LARGEST_CONDITION
             if known or not singular[k]:  # those of minimum norm are better than anything that is not known
-                self._values(number)[k] = refined.values[m + len(train) :]
+                self._values(number)[k] = self._with_small(self._values(number)[k], refined.values[m + len(train) :])
                 fitted[k] = refined.values[m : m + len(train)]
             wrong = refined.error + self._gram_error(K, refined.dual, kept, solver)
             error[k] = max(error[k], float(wrong.max()) if known else np.inf)
