@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 .PHONY: demo test test-slow lint types docs bench clean
 
@@ -16,12 +17,12 @@ demo: $(VENV)/.installed
 	@$(BIN)/python benchmarks/demo.py
 
 test: $(VENV)/.installed
-	@echo "==> running the fast test suite"
-	@$(BIN)/python -m pytest -q
+	@echo "==> running the fast test suite, two tests at a time"
+	@$(PYTEST)
 
 test-slow: $(VENV)/.installed
 	@echo "==> running the slow tests, two at a time"
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m slow -n 2 --dist worksteal
+	@$(PYTEST) -m slow
 
 lint: $(VENV)/.installed
 	@echo "==> ruff"
