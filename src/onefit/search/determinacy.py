@@ -126,11 +126,11 @@ def undetermined(score: Score, values: Array, codes: Array, error: Array, slack:
             left = np.flatnonzero(~found[chosen])
             if len(left):
                 before = {name: scores[left] for name, scores in known.items()}
-                found[chosen[left]] = _differ(before, score(values[left] + move[left]))
+                found[chosen[left]] = differ(before, score(values[left] + move[left]))
     return found
 
 
-def _differ(known: dict[str, Array], moved: dict[str, Array]) -> Mask:
+def differ(known: dict[str, Array], moved: dict[str, Array]) -> Mask:
     """Whose scores are not the same in all metrics; a score that is missing in both is."""
     different = [
         ~(np.abs(moved[name] - scores) <= TOLERANCE * np.maximum(1.0, np.abs(scores)))

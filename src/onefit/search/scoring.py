@@ -81,6 +81,11 @@ class Scoring:
         return all(metric.twin not in (None, TWINS["accuracy"]) for metric in self.metrics.values())
 
     @property
+    def reads_labels(self) -> bool:
+        """True if every metric is known to read nothing but the labels of classes."""
+        return all(metric.twin is TWINS["accuracy"] for metric in self.metrics.values())
+
+    @property
     def scorers(self):
         """What scikit-learn stores as ``scorer_``."""
         if self.named:

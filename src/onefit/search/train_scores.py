@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from .scoring import Scoring
+from ..core import Exactness
+from .determinacy import differ
+from .scoring import Scoring, Tested
 from .tasks import Entry, Path, Row, Settings
+
+TIED = 1e-9
+"""Difference of training values, relative to the largest, below which they may be equal: free support vectors have
+equal values in exact arithmetic, and conditions of optimality hold to 1e-10."""
+
+TIES = "the train scores depend on which of nearly equal values are equal"
+"""Status of rows whose train scores rounding decides."""
 
 
 def of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
@@ -23,6 +34,7 @@ class TrainScores:
         self.settings, self.scoring, self.path, self.penalties = settings, scoring, path, penalties
         self.scores: dict[str, np.ndarray] = {}
         self.pending: dict[int, np.ndarray] = {}
+        self.decided_by_ties = np.zeros(len(path.entries), dtype=bool)
 
     def of_fold(self, fold: int):
         """The report function of a view that holds one fold."""
@@ -42,14 +54,50 @@ class TrainScores:
         if (present is not None and len(present) < 2) or not good.any():
             return
         tested = self.settings.tested(fold, self.settings.folds.folds[fold].train)
-        for name, column in self.scoring.path(tested, values[good], self.path.coded.coding).items():
+        scores = self.scoring.path(tested, values[good], self.path.coded.coding)
+        self.decided_by_ties[good] |= self._changes_with_ties(tested, values[good], scores)
+        for name, column in scores.items():
             shape = (len(values), len(self.settings.folds))
             missing = np.nan if self.scoring.error_score == "raise" else self.scoring.error_score
             self.scores.setdefault(name, np.full(shape, missing, dtype=float))[good, fold] = column
 
+    def _changes_with_ties(self, tested: Tested, values: np.ndarray, scores: dict[str, np.ndarray]) -> np.ndarray:
+        """Which candidates have other scores (of classes) where nearly equal values are made equal."""
+        found = np.zeros(len(values), dtype=bool)
+        if self.path.coded.coding.classes is None or self.scoring.reads_labels:
+            return found
+        tied = merge_ties(values)
+        moved = np.flatnonzero((tied != values).any(axis=(1, 2)))
+        if len(moved):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # said when the scores were computed
+                again = self.scoring.path(tested, tied[moved], self.path.coded.coding)
+            found[moved] = differ({name: column[moved] for name, column in scores.items()}, again)
+        return found
+
     def write(self, rows: list[Row]) -> None:
         """Give each row its scores; leave-one-out gets their mean."""
         for k, row in enumerate(rows):
+            if self.decided_by_ties[k] and row.retrain is None:
+                row.add_status(TIES)
+                if row.exactness == Exactness.EXACT:
+                    row.exactness = Exactness.APPROXIMATE
             for name, scores in self.scores.items():
                 pooled = self.settings.folds.leave_one_out
                 row.train[name] = scores[k].mean(keepdims=True) if pooled else scores[k]
+
+
+def merge_ties(values: np.ndarray) -> np.ndarray:
+    """Values (E, l, c) with those of each column that are TIED replaced by their mean. Cost: O(E l log l c)."""
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(values, order, axis=1)
+    apart = np.diff(ranked, axis=1) > TIED * np.abs(values).max(axis=1, keepdims=True)
+    group = np.concatenate([np.zeros_like(order[:, :1]), np.cumsum(apart, axis=1)], axis=1)
+    for e, c in np.ndindex(values.shape[0], values.shape[2]):
+        numbers = group[e, :, c]
+        mean = np.bincount(numbers, weights=ranked[e, :, c]) / np.bincount(numbers)
+        alone = np.bincount(numbers)[numbers] == 1
+        ranked[e, :, c] = np.where(alone, ranked[e, :, c], mean[numbers])
+    tied = np.empty_like(values)
+    np.put_along_axis(tied, order, ranked, axis=1)
+    return tied
