@@ -27,7 +27,6 @@ from ..linalg.factor import Factor, rounding
 from ..linalg.heldout_solver import HeldOutSolver
 from ..linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
 from ..linalg.spectrum import EPS, Array
-from .small_values import THRESHOLD
 
 ACCURACY = 1e-6
 """Values are exact if their error is at most this share of the largest held-out value or target."""
@@ -83,8 +82,18 @@ def _singular(held: HeldOut) -> NDArray[np.bool_]:
     return held.failed if held.least_squares is None else held.failed | held.least_squares
 
 
-Use = Callable[[int, NDArray[np.intp], Array], Array]
-"""Given a split, positions on the path and refined values (k, n, c) of all rows, return what their error grows by."""
+def _unless_rounded(known: Array, refined: Array, rounding: Array | float) -> Array:
+    """Refined values, but for those that are no larger than their rounding.
+
+    Far below the targets a value is a sum of terms as small as it is, and ``small_values`` has all its digits;
+    refinement has those of the largest entries of K and of the targets only.
+    """
+    return np.where(np.abs(refined) <= rounding, known, refined)
+
+
+Use = Callable[[int, NDArray[np.intp], Array, Array], Array]
+"""Given a split, k positions on the path, refined values (k, n, c) of all rows and their rounding (k,), return what
+their errors grow by."""
 
 
 @dataclass
@@ -166,40 +175,30 @@ class Refinement:
         refined = refine(K, np.tile(Y, shape[0] * shape[1]), solver.diagonals(c), kept, solver, self.bias)
         values = refined.values.reshape(n, *shape)
         settled = np.asarray(refined.settled.reshape(shape).all(axis=2))
+        rounding = refined.error.reshape(shape).max(axis=2)
         errors = refined.error + self._gram_error(K, refined.dual, kept, solver)
         wrong = np.where(settled, errors.reshape(shape).max(axis=2), np.inf)
         for split, number in enumerate(splits):
             known = np.flatnonzero(settled[:, split])
-            wrong[known, split] += use(number, positions[known], values[:, known, split].transpose(1, 0, 2))
+            found = values[:, known, split].transpose(1, 0, 2)
+            wrong[known, split] += use(number, positions[known], found, rounding[known, split])
         return np.asarray(wrong.max(axis=1))
 
-    def _measure(self, number: int, positions: NDArray[np.intp], values: Array) -> Array:
+    def _measure(self, number: int, positions: NDArray[np.intp], values: Array, rounding: Array) -> Array:
         """Error that the values of any split may have, from those of one that are known."""
         test = self.ws.problem.folds.folds[number].test
         return np.asarray(SAFETY * np.abs(self._values(number)[positions] - values[:, test]).max(axis=(1, 2)))
 
-    def _replace(self, number: int, positions: NDArray[np.intp], values: Array) -> Array:
+    def _replace(self, number: int, positions: NDArray[np.intp], values: Array, rounding: Array) -> Array:
         """Write refined values (k, n, c) of all rows over those of a split; return how far its values are from them."""
         fold = self.ws.problem.folds.folds[number]
-        written = self._values(number)[positions] = self._with_small(
-            self._values(number)[positions], values[:, fold.test]
-        )
+        written = _unless_rounded(self._values(number)[positions], values[:, fold.test], rounding[:, None, None])
+        self._values(number)[positions] = written
         if self.on_train is not None:
             fitted = np.full((len(self.ridges), len(fold.train), values.shape[2]), np.nan)
             fitted[positions] = values[:, fold.train]
             self.on_train(number, np.arange(len(self.ridges)), fitted)
         return np.asarray(np.abs(written - values[:, fold.test]).max(axis=(1, 2), initial=0.0))
-
-    def _with_small(self, known: Array, refined: Array) -> Array:
-        """Refined values, but for those far below the targets, which ``small_values`` has computed without them.
-
-        Such values are sums of terms as small as they are, with all their digits; refinement has digits of the largest
-        entries of K and of the targets only.
-        """
-        if self.bias:
-            return refined
-        small = THRESHOLD * float(np.abs(self.targets.Y).max(initial=0.0))
-        return np.where(np.abs(known) <= small, known, refined)
 
     @property
     def _budget(self) -> float:
@@ -239,11 +238,14 @@ class Refinement:
                 continue
             refined = refine(K, Y, np.broadcast_to(diagonal[:, None], Y.shape), kept, solver, self.bias)
             known = refined.settled.all() and solver.condition <= LARGEST_CONDITION
+            tested = refined.values[m + len(train) :]
+            wrong = float((refined.error + self._gram_error(K, refined.dual, kept, solver)).max())
             if known or not singular[k]:  # those of minimum norm are better than anything that is not known
-                self._values(number)[k] = self._with_small(self._values(number)[k], refined.values[m + len(train) :])
+                rounding = float(refined.error.max()) if known else 0.0
+                self._values(number)[k] = _unless_rounded(self._values(number)[k], tested, rounding)
                 fitted[k] = refined.values[m : m + len(train)]
-            wrong = refined.error + self._gram_error(K, refined.dual, kept, solver)
-            error[k] = max(error[k], float(wrong.max()) if known else np.inf)
+            away = float(np.abs(self._values(number)[k] - tested).max())
+            error[k] = max(error[k], away + wrong) if known else np.inf
         if self.on_train is not None:
             self.on_train(number, np.arange(len(self.ridges)), fitted)
 
