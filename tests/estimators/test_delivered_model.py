@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, KernelSearchCV, RefitWarning
+from onefit import L2SVC, KernelSearchCV, RefitWarning, calibrated
 from onefit.estimators import delivery
 
 
@@ -177,3 +177,20 @@ def test_a_criterion_that_is_no_score_is_not_mixed_with_scores(two_classes, monk
     monkeypatch.setattr(delivery, "ANOTHER", 1e-14)
     search = KernelSearchCV(SVC(), {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, criterion="sm", cv=3)
     assert "retrained" not in quietly(search, *two_classes).cv_results_["exactness"]
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0])
+def test_probabilities_are_calibrated_on_values_of_the_delivered_model(cancer, C):
+    """Also where its bias is LIBSVM's choice."""
+    model = make_pipeline(StandardScaler(), SVC(class_weight="balanced", gamma=0.03))
+    search = quietly(KernelSearchCV(model, {"svc__C": [C]}, cv=5), *cancer)
+    retrained = cross_val_predict(clone(search.best_estimator_), *cancer, cv=5, method="decision_function")
+    np.testing.assert_allclose(search.oof_decision_, retrained, atol=1e-5)
+    mine = quietly_calibrated(search).decision_function(cancer[0])
+    np.testing.assert_array_equal(mine, search.best_estimator_.decision_function(cancer[0]))
+
+
+def quietly_calibrated(search):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return calibrated(search)
