@@ -88,7 +88,7 @@ def _unless_rounded(known: Array, refined: Array, rounding: Array | float) -> Ar
     Far below the targets a value is a sum of terms as small as it is, and ``small_values`` has all its digits;
     refinement has those of the largest entries of K and of the targets only.
     """
-    return np.where(np.abs(refined) <= rounding, known, refined)
+    return np.where(np.isfinite(known) & (np.abs(refined) <= rounding), known, refined)
 
 
 Use = Callable[[int, NDArray[np.intp], Array, Array], Array]

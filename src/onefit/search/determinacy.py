@@ -63,8 +63,8 @@ def label_undetermined(
 
 
 def _uniform(weights: Array | tuple[Array, ...] | None) -> bool:
-    """Whether all rows weigh the same in all splits."""
-    return weights is None or (not isinstance(weights, tuple) and float(np.ptp(weights)) == 0)
+    """Whether all rows that count weigh the same in all splits."""
+    return weights is None or (not isinstance(weights, tuple) and float(np.ptp(weights[weights > 0])) == 0)
 
 
 def _of_regression(values: list[Array], error: Array, slack: Array, path: Path, *_: object) -> Mask:
