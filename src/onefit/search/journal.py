@@ -118,10 +118,12 @@ class Journal:
 
     def _is_ours(self) -> bool:
         """Whether it has our tables; an error if it has others."""
+        # tables first: whoever sees those that another process has just made sees its mark, too
+        tables = self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
         (application,) = self._db.execute("PRAGMA application_id").fetchone()
         if application == APPLICATION:
             return True
-        if application or self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        if application or tables:
             raise JournalError(f"The journal {self.path!r} is a database of something else: give another file.")
         return False
 
