@@ -18,17 +18,48 @@ def exactly(value):
     return pytest.approx(value, rel=1e-9, abs=1e-300)
 
 
+norms = pytest.mark.parametrize("norm", ["spectral", "trace", "frobenius"])
+
+
 @seeds
 @grams
-def test_kernel_stability_is_the_largest_norm_of_a_removed_row(seed, gram):
+@norms
+def test_kernel_stability_is_the_largest_norm_of_a_removed_row(seed, gram, norm):
     K = GRAMS[gram](seed)
-    assert criteria.kernel_stability(K) == exactly(oracle.stability(K))
+    assert criteria.kernel_stability(K, norm) == exactly(oracle.stability(K, norm))
 
 
 @seeds
-def test_kernel_stability_of_an_indefinite_matrix(seed):
+@norms
+def test_kernel_stability_of_an_indefinite_matrix(seed, norm):
     K = random_symmetric(seed, 20)
-    assert criteria.kernel_stability(K) == exactly(oracle.stability(K))
+    assert criteria.kernel_stability(K, norm) == exactly(oracle.stability(K, norm))
+
+
+def test_kernel_stability_is_spectral_by_default():
+    K = GRAMS["wide"](0)
+    assert criteria.kernel_stability(K) == criteria.kernel_stability(K, norm="spectral")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda norm: criteria.kernel_stability(np.eye(2), norm),
+        lambda norm: criteria.RKS(norm=norm),
+        lambda norm: criteria.CVKS(norm=norm),
+    ],
+)
+def test_unknown_norms_are_refused(call):
+    with pytest.raises(ValueError, match="'spectral', 'trace', 'frobenius', got 'nuclear'"):
+        call("nuclear")
+
+
+def test_an_option_at_its_default_is_not_in_the_representation():
+    """Fingerprints of studies are made of it: what changes no number must not change them."""
+    assert repr(criteria.RKS(eta=0.5)) == "RKS(eta=0.5)"
+    assert repr(criteria.RKS(eta=0.5, norm="trace")) == "RKS(eta=0.5, norm='trace')"
+    assert repr(criteria.CVKS()) == "CVKS(eta=0.5, scale_penalty=False, aggregate='points')"
+    assert eval(repr(criteria.CVKS(norm="trace")), vars(criteria)) == criteria.CVKS(norm="trace")
 
 
 @pytest.mark.parametrize(

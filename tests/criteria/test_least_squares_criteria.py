@@ -110,6 +110,19 @@ def test_risk_and_kernel_stability(seed, gram, ridge, kind):
     assert criteria.RKS(eta=0.7)(K, case.y, case.model) == close(expected)
 
 
+@seeds
+@pytest.mark.parametrize("norm", ["trace", "frobenius"])
+def test_kernel_stability_in_other_norms(seed, norm):
+    K, case = GRAMS["wide"](seed), Case("KernelRidge", seed, 0.5)
+    extra = 0.7 / N * oracle.stability(K, norm)
+    assert criteria.RKS(eta=0.7, norm=norm)(K, case.y, case.model) == close(case.risk(K) + extra)
+    held = np.empty(N)
+    for train, test in KFold(4).split(K):
+        held[test] = oracle.predict(K, case.Y, train, test, 0.5)[:, 0]
+    expected = ((held - case.y) ** 2).mean() + extra
+    assert criteria.CVKS(eta=0.7, norm=norm)(K, case.y, case.model, cv=KFold(4)) == close(expected)
+
+
 @two_seeds
 @grams
 @kinds

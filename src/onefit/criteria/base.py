@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any, ClassVar, cast
 
@@ -127,6 +127,22 @@ def situation_of(labels: Labels | None, trained: Trained | None) -> Situation:
     weights = trained.targets.whole_weights
     positive = weights is None or bool((weights > 0).all())
     return Situation(trained.learner.name, trained.learner.bias, n_classes, trained.targets.Y.shape[1], positive)
+
+
+def added_field(default: Any) -> Any:
+    """A dataclass field that ``short_repr`` shows only where it differs from its default."""
+    return field(default=default, kw_only=True, repr=False)
+
+
+def short_repr(criterion: Criterion) -> str:
+    """``repr`` of a dataclass, without each ``added_field`` that has its default value.
+
+    Fingerprints of studies contain the ``repr`` of criteria: an option that is added later, and left at its default,
+    must not change them, because it changes no number.
+    """
+    listed = fields(cast(Any, criterion))
+    shown = [f for f in listed if f.repr or getattr(criterion, f.name) != f.default]
+    return f"{type(criterion).__name__}({', '.join(f'{f.name}={getattr(criterion, f.name)!r}' for f in shown)})"
 
 
 def frozen_list(values: Any) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..core.evidence import Evidence
 from ..core.machine import HINGE, LEAST_SQUARES, SQUARED_HINGE
-from .base import Array, Criterion, Situation, check_factor
+from .base import Array, Criterion, Situation, added_field, check_factor, short_repr
 from .held_out import check_aggregate, mean_loss, trainable
 from .risk import check_hinge_classes
-from .stability import stability_of
+from .stability import check_norm, stability_of
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,21 @@ class CVKS(Criterion):
     with the exact cross-validated squared loss of least squares, hinge loss of support vector machines of two classes.
     A list of ``eta`` is chosen from by an inner threefold cross-validation of a search. ``scale_penalty`` as in ``CV``.
     ``aggregate="points"`` pools the rows; the paper averages the folds' means, ``aggregate="folds"``.
+    ``norm`` is that of ``kernel_stability``.
 
     Cost    that of exact cross-validation, and a pass over K.
     Oracle  retraining on every fold, and the largest eigenvalue of every K - K^i.
     Laws    eta = 0 is cross-validation with the same loss.
-    Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms.
+    Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms: equation 6;
+            Remark 2 for the norms.
     """
 
     eta: Any = 2.0**-1
     scale_penalty: bool = False
     aggregate: str = "points"
+    norm: str = added_field("spectral")
+
+    __repr__ = short_repr
 
     name = "cvks"
     reads = ("gram", "heldout")
@@ -47,6 +52,7 @@ class CVKS(Criterion):
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", check_factor("eta", self.eta))
         check_aggregate(self.aggregate)
+        check_norm(self.norm)
 
     def check(self, situation: Situation) -> None:
         """Support vector machines have two classes."""
@@ -55,7 +61,7 @@ class CVKS(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """Held-out loss plus penalty of every candidate."""
-        penalty = float(self.eta) / evidence.n * stability_of(evidence)  # first: it reads the Gram matrix
+        penalty = float(self.eta) / evidence.n * stability_of(evidence, self.norm)  # first: it reads the Gram matrix
         held, Y = evidence.held(None, self.scale_penalty), evidence.machine.targets.Y
         if not trainable(evidence, held):
             return np.full(evidence.size, np.nan)

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..core.evidence import Evidence
 from ..core.machine import HINGE, LEAST_SQUARES, SQUARED_HINGE
-from .base import Array, Criterion, Situation, check_factor
+from .base import Array, Criterion, Situation, added_field, check_factor, short_repr
 from .risk import check_hinge_classes, empirical_risk
-from .stability import stability_of
+from .stability import check_norm, stability_of
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,13 @@ class RKS(Criterion):
 
     with the squared loss for least squares (the mean over one-vs-rest columns) and the hinge loss for support vector
     machines of two classes. A list of ``eta`` is chosen from by an inner threefold cross-validation of a search.
+    ``norm`` is that of ``kernel_stability``.
 
     Cost    one fit and a pass over K.
     Oracle  a fit, and the largest eigenvalue of every K - K^i.
     Laws    eta = 0 is the empirical risk.
-    Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms.
+    Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms: equation 5;
+            Remark 2 for the norms.
 
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
@@ -34,6 +36,9 @@ class RKS(Criterion):
     """
 
     eta: Any = 2.0**-2
+    norm: str = added_field("spectral")
+
+    __repr__ = short_repr
 
     name = "rks"
     reads = ("gram", "smoother", "margin")
@@ -46,6 +51,7 @@ class RKS(Criterion):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", check_factor("eta", self.eta))
+        check_norm(self.norm)
 
     def check(self, situation: Situation) -> None:
         """Support vector machines have two classes."""
@@ -54,5 +60,5 @@ class RKS(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """Risk plus penalty of every candidate."""
-        penalty = float(self.eta) / evidence.n * stability_of(evidence)
+        penalty = float(self.eta) / evidence.n * stability_of(evidence, self.norm)
         return empirical_risk(evidence) + penalty
