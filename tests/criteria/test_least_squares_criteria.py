@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from onefit import LSSVC, LSSVR, criteria
+from onefit import LSSVC, LSSVR, KernelSearchCV, criteria
 
 from ..oracles import criteria as oracle
 from ..oracles.problems import points, random_symmetric, seeds, smooth_targets, two_seeds
@@ -192,6 +192,41 @@ def test_bayesian_regularisation_of_a_given_matrix(seed, gram, ridge, kind):
     squares = ((case.Y - oracle.left_out(K, case.Y, ridge, weights, case.bias)) ** 2).sum()
     expected = case.Y.size / 2 * np.log(squares / 2)
     assert criteria.BR()(K, case.y, case.model) == close(expected)
+
+
+@seeds
+@pytest.mark.parametrize("theta", ["log", "linear"])
+def test_bayesian_regularisation_in_a_search(seed, theta):
+    """Both codings of the kernel parameters, literally: the polynomial kernel has two of them."""
+    X = points(seed, N)
+    y, degrees, gammas = smooth_targets(seed, X)[:, 0], [2, 3], [0.1, 0.5]
+    grid = {"kernel": ["poly"], "degree": degrees, "gamma": gammas, "coef0": [1.0]}
+    search = KernelSearchCV(KernelRidge(alpha=0.5), grid, criterion=criteria.BR(theta=theta), refit=False).fit(X, y)
+    expected = []
+    for params in search.cv_results_["params"]:
+        K = (params["gamma"] * X @ X.T + 1.0) ** params["degree"]
+        misfit = ((y - oracle.left_out(K, y[:, None], 0.5)[:, 0]) ** 2).sum() / 2
+        numbers = np.array([params["gamma"], params["degree"]], dtype=float)
+        omega = ((np.log(numbers) if theta == "log" else numbers) ** 2).sum() / 2
+        expected.append(-(N / 2 * np.log(misfit) + np.log(omega)))
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=1e-9)
+
+
+def test_codings_of_bayesian_regularisation():
+    assert repr(criteria.BR()) == "BR()"
+    assert criteria.BR() == criteria.BR(theta="log")
+    with pytest.raises(ValueError, match='"log" or "linear", got \'width\''):
+        criteria.BR(theta="width")
+
+
+@pytest.mark.parametrize("n", [24, 25, 26, 35, 36])
+def test_the_default_number_of_components_is_the_square_root_rounded_down(n):
+    K = np.diag(np.arange(n, 0.0, -1.0))
+    t = max(k for k in range(n) if k * k <= n)
+    assert criteria.PEP()(K, None) == close(np.arange(n, n - t, -1).sum() / np.arange(1, n + 1).sum())
+    assert criteria.PEP()(K, None) == criteria.PEP(components=t)(K, None)
+    model, y = KernelRidge(kernel="precomputed"), np.ones(n)
+    assert criteria.ER()(K, y, model) == criteria.ER(components=t)(K, y, model)
 
 
 class TestDegenerate:

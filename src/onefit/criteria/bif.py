@@ -27,7 +27,8 @@ class BIF(Criterion):
 
     Cost    one fit and O(r l_i²) per fold; O(r n²) with ``scale_penalty``.
     Oracle  dense matrix powers; the paper's operators.
-    Source  Liu, Liao, Jiang, Ding, Lin & Wang, Fast cross-validation for kernel-based algorithms.
+    Source  Liu, Liao, Jiang, Ding, Lin & Wang, Fast cross-validation for kernel-based algorithms: equation 5, and for
+            the square loss equations 7 to 10.
     """
 
     order: float = 5

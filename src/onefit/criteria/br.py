@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,10 @@ import numpy as np
 from ..core.evidence import Evidence
 from ..core.machine import LEAST_SQUARES
 from ..kernels import Kernel
-from .base import Array, Criterion
+from .base import Array, Criterion, added_field, short_repr
 
 FLOOR = 0.5 * 0.01**2
-"""Of Ω: one parameter within a hundredth of one."""
+"""Least Ω of logarithms: that of one parameter within a hundredth of one, where the logarithm vanishes."""
 
 
 @dataclass(frozen=True)
@@ -22,35 +23,57 @@ class BR(Criterion):
     .. math:: \frac n2 \log Q + \frac d2 \log \Omega, \qquad
               Q = \tfrac12 \sum_i r_i^2, \quad \Omega = \tfrac12 \|\theta\|^2
 
-    over leave-one-out residuals r and :math:`\theta`, the natural logarithms of the d kernel parameters: every
-    ``gamma`` and ``degree`` of the kernel. A Gram matrix that is given has none (d = 0). Ω vanishes at gamma = 1, which
-    would win whatever the data say: it is no less than ``FLOOR``. Of c targets there are n c residuals. The constants
-    are as known from the literature, not compared with the source.
+    over leave-one-out residuals r and the d kernel parameters :math:`\theta`: every ``gamma`` and ``degree`` of the
+    kernel. A Gram matrix that is given has none (d = 0). Of c targets there are n c residuals.
+
+    ``theta="log"`` takes the natural logarithms of the parameters. Ω then vanishes at gamma = 1, which would win
+    whatever the data say: it is no less than ``FLOOR``. ``theta="linear"`` takes the parameters themselves, the
+    inverse squared widths of Gaussian kernels, so that the prior prefers wide kernels.
+
+    The paper on kernel stability compares with this criterion (Section VII) and says that it regularises leave-one-out
+    of least squares; none of the four papers prints its formula or says which of the two codings Cawley & Talbot use.
+    The constants are as known from the literature, not compared with the source.
 
     Cost    as LOO.
     Oracle  n fits.
     Laws    with d = 0 a monotone function of the squared-error LOO.
-    Source  Cawley & Talbot (2007).
+    Source  Cawley & Talbot, Preventing over-fitting during model selection via Bayesian regularisation of the
+            hyper-parameters, Journal of Machine Learning Research 8 (2007).
     """
+
+    theta: str = added_field("log")
+
+    __repr__ = short_repr
 
     name = "br"
     reads = ("smoother",)
     learners = (LEAST_SQUARES,)
-    formula = "(n/2) log ½Σr_i² + (d/2) log ½‖θ‖², θ = log of gamma and degree"
+    formula = "(n/2) log ½Σr_i² + (d/2) log ½‖θ‖², θ = gamma and degree, or their logarithms"
     cost = "one factorisation, then O(n²) a penalty"
     estimates = "no error"
     use = "many kernel parameters, which leave-one-out would overfit"
-    failures = "prefers parameters near one; of little meaning for a single parameter"
+    failures = "prefers parameters near one, or near zero; of little meaning for a single parameter"
+
+    def __post_init__(self) -> None:
+        if self.theta not in ("log", "linear"):
+            raise ValueError(f'theta must be "log" or "linear", got {self.theta!r}.')
 
     def path(self, evidence: Evidence) -> Array:
         """Misfit and complexity of every candidate."""
         residuals = evidence.smoother().left_out
         count = residuals.shape[1] * residuals.shape[2]
         misfit = (residuals**2).sum(axis=(1, 2)) / 2
-        theta = np.log(kernel_parameters(evidence.ws.kernel))
-        complexity = len(theta) / 2 * np.log(max(float(theta @ theta) / 2, FLOOR))
+        complexity = self._complexity(kernel_parameters(evidence.ws.kernel))
         with np.errstate(divide="ignore"):  # nothing missed: minus infinity
             return np.asarray(count / 2 * np.log(misfit) + complexity)
+
+    def _complexity(self, parameters: Array) -> float:
+        """``(d/2) log Ω``."""
+        half = len(parameters) / 2
+        if self.theta == "log" or not half:
+            theta = np.log(parameters)
+            return half * math.log(max(float(theta @ theta) / 2, FLOOR))
+        return half * (2 * math.log(math.hypot(*parameters)) - math.log(2))  # squares of tiny ones would underflow
 
 
 def kernel_parameters(kernel: Kernel) -> Array:

@@ -27,6 +27,9 @@ class CV(Criterion):
     Cost    one factorisation of K and O(Σ l_i² n) for folds of l_i rows.
     Oracle  retraining on every fold.
     Laws    with squared error, V(c y) = c² V(y); with an intercept, V(y + c) = V(y).
+    Source  the mean over points is t-CV in Section 2 of Liu, Liao, Jiang, Ding, Lin & Wang, Fast cross-validation for
+            kernel-based algorithms, the mean over folds the loss of f_kcv in Section V of Liu, Liao, Zhang, Ren & Wang,
+            Kernel stability for model selection in kernel-based algorithms; neither is numbered.
 
     >>> import numpy as np
     >>> from onefit import LSSVR, criteria

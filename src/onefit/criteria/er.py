@@ -22,12 +22,16 @@ class ER(Criterion):
 
     ``components`` is t; "sqrt" means ⌊√n⌋. A list of either parameter is chosen from by an inner threefold
     cross-validation of a search. If the rank is at most t the ratio is infinite and the risk alone remains; NaN for
-    K = 0. The formula is as known from the literature, not compared with the source.
+    K = 0.
+
+    The four papers print no formula of it: the one on the spectral measure compares with it (Section 5), says that it
+    has two parameters (Section 1), and gives no value of either. The formula is as known from the literature, not
+    compared with the source, and ⌊√n⌋ and η = 1 are choices made here.
 
     Cost    one spectrum, then O(n²) a penalty.
     Oracle  all eigenvalues, and a fit.
     Laws    the penalty is invariant to scaling of K.
-    Source  Liu, Jiang & Liao, eigenvalues ratio, AAAI 2015.
+    Source  Liu & Liao, Eigenvalues ratio for kernel selection of kernel methods, AAAI 2015.
     """
 
     components: Any = "sqrt"

@@ -18,13 +18,16 @@ class PEP(Criterion):
 
     .. math:: PEP_t = \sum_{j \le t} s_j / \sum_j s_j
 
-    ``components`` is t; "sqrt" means ⌊√n⌋. Negative eigenvalues count as zero; NaN for K = 0. The formula is as
-    known from the literature, not compared with the source.
+    ``components`` is t; "sqrt" means ⌊√n⌋. Negative eigenvalues count as zero; NaN for K = 0.
+
+    The four papers only cite it, the one on the spectral measure in Section 1. The formula is as known from the
+    literature, not compared with the source, and ⌊√n⌋ is a choice made here.
 
     Cost    one spectrum.
     Oracle  all eigenvalues.
     Laws    invariant to scaling of K; 1 if the rank is at most t; PEP = ER / (1 + ER).
-    Source  Liu, Liao et al., AAAI 2017.
+    Source  Liu, Liao, Lin, Yue & Wang, Infinite kernel learning: generalization bounds and algorithms, and
+            Generalization analysis for ranking using integral operator, both AAAI 2017.
 
     >>> import numpy as np
     >>> from onefit import criteria

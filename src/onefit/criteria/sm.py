@@ -34,7 +34,8 @@ class SM(Criterion):
     Oracle  ``matrix_power``; a sum over all eigenpairs.
     Laws    invariant to scaling of K; degree one, unweighted: n SM = 1 - yᵀLy / yᵀDy, at most 1; weighted: n times the
             squared distance of the class means over Σ K_ij.
-    Source  Li, Liu, Lin, Yue & Wang, Efficient kernel selection via spectral analysis.
+    Source  Li, Liu, Lin, Yue & Wang, Efficient kernel selection via spectral analysis: Definition 1, and equation 1 for
+            the weighted form.
 
     >>> import numpy as np
     >>> from onefit import criteria

@@ -23,15 +23,16 @@ class SPS(Criterion):
 
     The exact double sum is tr K: the eigenvalues interlace, so the absolute values drop. For every kernel with
     K(x, x) = 1 the exact penalty is thus the constant 1/n, and only the first-order one, which the paper computes,
-    tells kernels apart: it lies between one and three times the exact one. The paper has no ``delta``. A list of
-    ``delta`` is chosen from by an inner threefold cross-validation of a search. Needs a positive semi-definite K.
+    tells kernels apart: it lies between one and three times the exact one. The paper has no ``delta``;
+    that on kernel stability has one (Section VII). A list of ``delta`` is chosen from by an inner threefold
+    cross-validation of a search. Needs a positive semi-definite K.
 
     Cost    one fit and O(n) exact; one spectrum and O(n²) first order, O(n) for a constant diagonal. A
             K that is not known to be positive semi-definite takes a spectrum in any case.
     Oracle  the eigenvalues of K and of every K^i; a triple loop.
     Laws    the exact penalty is tr K / n²; tr K <= n² (first-order penalty) <= 3 tr K.
-    Source  Liu & Liao, Kernel selection with spectral perturbation stability of kernel matrix (2014); the trace is
-            not in it.
+    Source  Liu & Liao, Kernel selection with spectral perturbation stability of kernel matrix (2014): equation 2
+            (exact), Theorem 3 with equation 6 (first order). The trace is not in it.
 
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge

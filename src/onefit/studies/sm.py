@@ -32,7 +32,7 @@ QUESTIONS = (
     OpenQuestion("classes of anneal, autos, glass, segment, vehicle", "the first two",
                  "not said; the printed seconds and standard deviations fit the sizes of the first two classes"),
     OpenQuestion("bias", "none", "the solution in the appendix is (K + λI)⁻¹y"),
-    OpenQuestion("ER", "⌈√n⌉ components, η = 1", "not said"),
+    OpenQuestion("ER", "⌊√n⌋ components, η = 1", "not said"),
     OpenQuestion("ties", "the smallest τ", "the first of the grid"),
 )  # fmt: skip
 
