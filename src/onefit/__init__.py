@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
     from .estimators.ls_svm import LSSVC, LSSVR
-    from .estimators.preparation import RetrainingWarning
-    from .estimators.selection import GridEdgeWarning, one_standard_error
     from .report.displays import (
         CriterionCurveDisplay,
         CriticalDifferenceDisplay,
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     )
     from .search.deadline import TimeBudgetWarning
     from .search.journal import JournalError, JournalWarning
+    from .search.planning import RetrainingWarning
+    from .search.selection import GridEdgeWarning, one_standard_error
 
 __version__ = "0.1.0"
 
@@ -38,7 +38,7 @@ _HOMES = {
     "Comparison": "estimators.comparison",
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
-    "GridEdgeWarning": "estimators.selection",
+    "GridEdgeWarning": "search.selection",
     "JournalError": "search.journal",
     "JournalWarning": "search.journal",
     "KernelSearchCV": "estimators.kernel_search",
@@ -46,7 +46,7 @@ _HOMES = {
     "LSSVC": "estimators.ls_svm",
     "LSSVR": "estimators.ls_svm",
     "RefitWarning": "estimators.delivery",
-    "RetrainingWarning": "estimators.preparation",
+    "RetrainingWarning": "search.planning",
     "SpectrumDisplay": "report.displays",
     "ValidationSurfaceDisplay": "report.displays",
     "TimeBudgetWarning": "search.deadline",
@@ -54,7 +54,7 @@ _HOMES = {
     "compare": "estimators.comparison",
     "cross_val_decision": "estimators.decision",
     "default_grid": "estimators.default_grid",
-    "one_standard_error": "estimators.selection",
+    "one_standard_error": "search.selection",
 }
 
 __all__ = [
@@ -84,6 +84,14 @@ __all__ = [
     "one_standard_error",
     "report",
 ]
+
+
+def _register_known_estimators() -> None:
+    """Register the readers of scikit-learn's and our own estimators, for a criterion that is called by itself.
+
+    The package joins its layers here: ``core`` holds the registry, and knows no estimator.
+    """
+    from .estimators import adapters  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:

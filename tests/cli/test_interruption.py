@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from onefit.cli.savings import Savings
-from onefit.estimators.strategies import Zooming
 from onefit.search.journal import Journal
+from onefit.search.strategies import Zooming
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
 
-import onefit.estimators.strategies
+import onefit.search.strategies
 from onefit import L2SVC, LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, criteria, default_grid, one_standard_error
-from onefit.estimators.axes import DegreeAxis, Family, LogAxis
-from onefit.estimators.strategies import LONGEST, Zooming
+from onefit.search.axes import DegreeAxis, Family, LogAxis
+from onefit.search.strategies import LONGEST, Zooming
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 
@@ -182,7 +182,7 @@ def test_workers_do_not_matter(three_classes):
 
 def test_the_edge_that_is_left_is_announced(monkeypatch):
     X, y = two_clusters()
-    monkeypatch.setattr(onefit.estimators.strategies, "LONGEST", 0)
+    monkeypatch.setattr(onefit.search.strategies, "LONGEST", 0)
     with pytest.warns(GridEdgeWarning, match="gamma=.* is the largest value tried"):
         KernelSearchCV(KernelRidge(kernel="rbf"), "auto", cv=5).fit(X, y)
 

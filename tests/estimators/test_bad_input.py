@@ -21,7 +21,7 @@ class NoWork:
             raise AssertionError("work was done before the error")
 
         monkeypatch.setattr("onefit.core.problem.Problem.gram", worked)
-        monkeypatch.setattr("onefit.estimators.retrain._fit_and_score", worked)
+        monkeypatch.setattr("onefit.search.retraining._fit_and_score", worked)
 
 
 class TestErrors(NoWork):

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVR
 
-import onefit.estimators.resuming
-import onefit.estimators.retrain
+import onefit.search.resuming
+import onefit.search.retraining
 import onefit.search.run
 from onefit import LSSVC, KernelSearchCV, TimeBudgetWarning, criteria
 from onefit.search.journal import Journal
@@ -113,7 +113,7 @@ def test_retrained_candidates_go_on(regression, tmp_path, monkeypatch):
     options = {"estimator": NuSVR(), "param_grid": {"nu": [0.2, 0.4, 0.6, 0.8]}, "cv": 3}
     with pytest.warns(match="retrained"):
         plain = KernelSearchCV(**options).fit(*regression)
-    retrained, fit_and_score = [], onefit.estimators.retrain._fit_and_score
+    retrained, fit_and_score = [], onefit.search.retraining._fit_and_score
 
     def limited(how, params, *rest):
         if len(retrained) == 7:  # two candidates, and one fold of the third
@@ -121,7 +121,7 @@ def test_retrained_candidates_go_on(regression, tmp_path, monkeypatch):
         retrained.append(params["nu"])
         return fit_and_score(how, params, *rest)
 
-    monkeypatch.setattr(onefit.estimators.retrain, "_fit_and_score", limited)
+    monkeypatch.setattr(onefit.search.retraining, "_fit_and_score", limited)
     search = KernelSearchCV(**options, journal=tmp_path / "journal.sqlite")
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="retrained"):
         search.fit(*regression)
@@ -230,7 +230,7 @@ class TestFingerprints:
             assert fit(**change) == 1, change
 
     def test_another_version_starts_anew(self, fit, monkeypatch):
-        monkeypatch.setattr(onefit.estimators.resuming, "__version__", "0.0.0")
+        monkeypatch.setattr(onefit.search.resuming, "__version__", "0.0.0")
         assert fit() == 2
 
 

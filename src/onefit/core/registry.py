@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
+from .. import _register_known_estimators
 from .machine import Machine, NotUnderstoodError
 
 _READERS: dict[type, Callable[[Any], Machine]] = {}
-
-_TAUGHT_IN = "onefit.estimators.adapters"
-"""Where the readers of scikit-learn's and our own estimators are registered."""
 
 
 def register_reader(estimator_class: type, reader: Callable[[Any], Machine]) -> None:
@@ -24,7 +21,7 @@ def read_machine(estimator: Any) -> Machine:
 
     Only the classes themselves are read, not classes derived from them, which may do anything.
     """
-    import_module(_TAUGHT_IN)  # who calls a criterion need not have imported what teaches us
+    _register_known_estimators()
     reader = _READERS.get(type(estimator))
     if reader is None:
         known = ", ".join(sorted(cls.__name__ for cls in _READERS))

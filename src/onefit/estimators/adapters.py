@@ -7,7 +7,6 @@ from numbers import Real
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
 from .. import kernels
@@ -20,18 +19,6 @@ from ..learners.square import SquareLoss
 from ..learners.squared_hinge import SquaredHinge
 from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
-
-
-def split_pipeline(estimator):
-    """(transformers or None, final estimator) of a Pipeline or of an estimator by itself."""
-    if not isinstance(estimator, Pipeline):
-        return None, estimator
-    if type(estimator) is not Pipeline:
-        raise NotUnderstoodError(f"{type(estimator).__name__} is derived from Pipeline and may do anything")
-    final = estimator.steps[-1][1]
-    if isinstance(final, Pipeline):
-        raise NotUnderstoodError("a Pipeline ends in another Pipeline")
-    return (estimator[:-1] if len(estimator.steps) > 1 else None), final
 
 
 def _kernel_of(estimator):

@@ -13,8 +13,8 @@ from sklearn.utils import get_tags
 from ..core import Ledger
 from ..criteria import Criterion
 from ..search.appraisal import column_names
-from ..search.rows import take_block, take_metadata, take_rows
-from .selection import GridEdgeWarning
+from ..search.indexing import take_block, take_metadata, take_rows
+from ..search.selection import GridEdgeWarning
 
 SPLITS = 3
 _OF_ALL_ROWS = (PredefinedSplit, type(check_cv([])))

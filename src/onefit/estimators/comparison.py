@@ -16,12 +16,12 @@ from sklearn.utils import indexable
 from ..core import Folds
 from ..criteria import Criterion, resolve_all
 from ..search.appraisal import column_names
+from ..search.planning import Preparation
 from ..search.results import NothingFittedError
+from ..search.selection import GridEdgeWarning
 from .choosing import splits_any_rows
 from .kernel_search import KernelSearchCV
-from .preparation import Preparation
 from .search_run import refuse_undefined
-from .selection import GridEdgeWarning
 
 COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "seconds")
 

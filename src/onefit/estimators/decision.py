@@ -15,11 +15,11 @@ from sklearn.utils import indexable
 from ..core import Folds
 from ..core.coding import Coding
 from ..core.machine import Series
+from ..search.planning import Preparation, RetrainingWarning
+from ..search.retraining import retrained_decisions
+from ..search.routing import routing_enabled
 from ..search.run import check_memory, run_tasks
 from .oof import assemble
-from .preparation import Preparation, RetrainingWarning
-from .retrain import retrained_decisions
-from .routing import routing_enabled
 
 
 @dataclass(frozen=True)

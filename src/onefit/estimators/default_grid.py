@@ -15,13 +15,13 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 from ..core.machine import NotUnderstoodError
 from ..kernels import bases, from_params
 from ..kernels.naming import NAMES
-from ..search.rows import take_rows
+from ..search.axes import Axis, DegreeAxis, Family, LogAxis
+from ..search.indexing import take_rows
+from ..search.routing import final_weights, split_pipeline
+from ..search.strategies import Exhaustive, Strategy, Zooming
 from ..search.views import checked_rows
-from .adapters import split_pipeline
-from .axes import Axis, DegreeAxis, Family, LogAxis
 from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
-from .routing import final_weights
 
 SAMPLE = 1000
 """Rows that medians are taken over: half a million pairs, whose median is known to a percent."""
@@ -254,3 +254,14 @@ def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
         penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=8)
         return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
     return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=8)}
+
+
+def search_strategy(search, X, y, fit_params) -> Strategy:
+    """What ``param_grid`` asks for."""
+    if isinstance(search.param_grid, str):
+        if search.param_grid != "auto":
+            raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
+        return Zooming(families(search.estimator, X, y, search.kernels, fit_params))
+    if search.kernels is not None:
+        raise ValueError(f'kernels={search.kernels!r} needs param_grid="auto": another grid names its own.')
+    return Exhaustive(search.param_grid)

@@ -22,11 +22,11 @@ from ..core import Folds
 from ..core.machine import NotUnderstoodError
 from ..core.registry import read_machine
 from ..learners.dual import TOLERANCE
-from ..search.rows import take_block
+from ..search.indexing import take_block
+from ..search.planning import Preparation
+from ..search.routing import split_pipeline
 from ..search.run import run_tasks
-from .adapters import split_pipeline
 from .l2_svm import L2SVC
-from .preparation import Preparation
 
 PRECISE = 1e-9
 """``tol``, relative to the spread of the values, at which LIBSVM's solution is the exact one for every score."""

@@ -18,19 +18,19 @@ from ..core.coding import PairCoding
 from ..criteria import resolve_all
 from ..search.deadline import Deadline, parse_seconds
 from ..search.journal import Journal
+from ..search.planning import flat_target
 from ..search.results import report_failures
+from ..search.routing import route, sample_weight_of, scorer_params
 from ..search.scoring import Scoring
+from ..search.selection import select_best, warn_at_edge
 from .autologging import follow_autologging
 from .checks import check_refit_metric, check_scoring_of, check_search
 from .choosing import settle
 from .decision import LaterDecisions, decisions
+from .default_grid import search_strategy
 from .delivery import deliver
 from .oof import assemble, predictions
-from .preparation import flat_target
-from .routing import route, sample_weight_of, scorer_params
 from .search_run import SearchRun
-from .selection import select_best, warn_at_edge
-from .strategies import search_strategy
 
 
 class KernelSearchCV(GridSearchCV):

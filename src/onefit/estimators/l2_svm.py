@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import kernels
 from ..core.coding import PairCoding, class_weights, code_pairs
 from ..core.ties import identical_rows, repeat_first
+from ..core.weights import check_sample_weight, one_class_only
 from ..kernels.gamma import variance_of
 from ..learners.squared_hinge import SquaredHinge
-from .weights import check_sample_weight, one_class_only
 
 
 class L2SVC(ClassifierMixin, BaseEstimator):

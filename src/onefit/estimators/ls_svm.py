@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import kernels
 from ..core.coding import class_weights, code_classes
 from ..core.ties import identical_rows, repeat_first
+from ..core.weights import check_sample_weight, one_class_only
 from ..kernels.gamma import variance_of
 from ..learners.square_fit import fit_path
-from .weights import check_sample_weight, one_class_only
 
 
 class _LeastSquaresMachine(BaseEstimator):

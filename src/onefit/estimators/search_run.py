@@ -17,16 +17,16 @@ from ..search.appraisal import column_names
 from ..search.certify import Certify, check_certifiable
 from ..search.deadline import Deadline, TimeBudgetWarning
 from ..search.journal import Journal, JournalError, Record
+from ..search.planning import Preparation, warn_retraining
+from ..search.progress import Progress
 from ..search.results import build_table
+from ..search.resuming import record_of
+from ..search.retraining import Retraining, retrained_row, scaled_penalty
 from ..search.run import check_memory, order_tasks, run_tasks, spread_tasks, waves
 from ..search.scoring import NeedsRetrainingError, Tested
+from ..search.screening import Screen
+from ..search.strategies import Strategy
 from ..search.tasks import Row
-from .preparation import Preparation, warn_retraining
-from .progress import Progress
-from .resuming import record_of
-from .retrain import Retraining, retrained_row, scaled_penalty
-from .screening import Screen
-from .strategies import Strategy
 
 LOGGER = logging.getLogger("onefit")
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import Exactness
 from ..estimators.comparison import Comparison
-from ..estimators.selection import warn_at_edge
+from ..search.selection import warn_at_edge
 from .criteria_compared import Compared, compared
 from .curves import Curve, validation_curves
 from .kernel_picture import KernelPicture, kernel_picture

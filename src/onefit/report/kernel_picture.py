@@ -12,9 +12,9 @@ from .. import bounds
 from ..core.machine import HINGE, LEAST_SQUARES, Machine, NotUnderstoodError
 from ..core.registry import read_machine
 from ..criteria import kernel_stability
-from ..estimators.adapters import split_pipeline
 from ..kernels import Precomputed
 from ..kernels.gamma import variance_of
+from ..search.routing import split_pipeline
 from ..search.views import checked_rows
 from .text import plain
 

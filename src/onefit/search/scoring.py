@@ -15,7 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .rows import take_block, take_metadata, take_rows
+from .indexing import take_block, take_metadata, take_rows
 from .stand_in import StandInClassifier, StandInLabels, StandInRegressor
 from .twins import TWINS
 

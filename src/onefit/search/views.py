@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 
 from ..core import Fold, Folds, Ledger, Problem
 from ..core.machine import NotUnderstoodError
-from .rows import take_metadata, take_rows
+from .indexing import take_metadata, take_rows
 
 
 @dataclass(frozen=True)

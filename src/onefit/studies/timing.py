@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from ..estimators.retrain import scaled_penalty
-from ..estimators.selection import GridEdgeWarning
+from ..search.retraining import scaled_penalty
+from ..search.selection import GridEdgeWarning
 from .machines import estimator_of
 from .part import Part
 from .sampling import Rows, seed_of

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..criteria import Criterion
 from ..estimators.kernel_search import KernelSearchCV
-from ..estimators.selection import GridEdgeWarning
 from ..search.appraisal import column_names
+from ..search.selection import GridEdgeWarning
 from .machines import estimator_of, penalty_grid, scorer_of
 from .spec import MEAN_LOSS, Protocol
 

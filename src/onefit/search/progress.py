@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from ..core import Folds
-from ..search.rows import take_block, take_metadata, take_rows
-from ..search.tasks import Row
+from .indexing import take_block, take_metadata, take_rows
+from .tasks import Row
 
 WIDTH = 80
 """Columns of a printed line, as in scikit-learn."""

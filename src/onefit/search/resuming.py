@@ -7,8 +7,8 @@ import logging
 import sklearn
 
 from .. import __version__
-from ..search.fingerprint import fingerprint
-from ..search.journal import Journal, Record
+from .fingerprint import fingerprint
+from .journal import Journal, Record
 
 LOGGER = logging.getLogger("onefit")
 

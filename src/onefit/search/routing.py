@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from ..core.machine import NotUnderstoodError
-from ..search.scoring import accepts_sample_weight
-from .weights import as_numbers
+from ..core.weights import as_numbers
+from .scoring import accepts_sample_weight
 
 
 def routing_enabled() -> bool:
@@ -98,6 +98,18 @@ def scorer_params(search, routed: Routed, name: str, scorer, multi) -> dict[str,
         stacklevel=4,
     )
     return {}
+
+
+def split_pipeline(estimator):
+    """(transformers or None, final estimator) of a Pipeline or of an estimator by itself."""
+    if not isinstance(estimator, Pipeline):
+        return None, estimator
+    if type(estimator) is not Pipeline:
+        raise NotUnderstoodError(f"{type(estimator).__name__} is derived from Pipeline and may do anything")
+    final = estimator.steps[-1][1]
+    if isinstance(final, Pipeline):
+        raise NotUnderstoodError("a Pipeline ends in another Pipeline")
+    return (estimator[:-1] if len(estimator.steps) > 1 else None), final
 
 
 def final_weights(estimator, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

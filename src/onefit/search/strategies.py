@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from .axes import Family
-from .default_grid import families
 from .selection import Edge, edges_of
 
 LONGEST = 6
@@ -116,14 +115,3 @@ class Zooming:
 
     def describe(self) -> str:
         return self.text
-
-
-def search_strategy(search, X, y, fit_params) -> Strategy:
-    """What ``param_grid`` asks for."""
-    if isinstance(search.param_grid, str):
-        if search.param_grid != "auto":
-            raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
-        return Zooming(families(search.estimator, X, y, search.kernels, fit_params))
-    if search.kernels is not None:
-        raise ValueError(f'kernels={search.kernels!r} needs param_grid="auto": another grid names its own.')
-    return Exhaustive(search.param_grid)

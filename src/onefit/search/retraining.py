@@ -17,11 +17,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..core import Exactness, Folds
-from ..search.deadline import Deadline
-from ..search.rows import take_block, take_metadata, take_rows
-from ..search.scoring import score_model
-from ..search.tasks import Row
+from .deadline import Deadline
+from .indexing import take_block, take_metadata, take_rows
 from .progress import SplitLines
+from .scoring import score_model
+from .tasks import Row
 
 
 @dataclass

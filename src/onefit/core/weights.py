@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 
-def as_numbers(sample_weight, name: str = "sample_weight"):
+def as_numbers(sample_weight: Any, name: str = "sample_weight") -> Array:
     """Weights as a float array; what is none is refused under the name of the argument."""
     try:
         return np.asarray(sample_weight, dtype=np.float64)
@@ -13,7 +18,7 @@ def as_numbers(sample_weight, name: str = "sample_weight"):
         raise ValueError(f"{name} must hold numbers: {error}.") from error
 
 
-def check_sample_weight(sample_weight, n):
+def check_sample_weight(sample_weight: Any, n: int) -> Array | None:
     """A float array of n non-negative weights, or None; a number counts for every row."""
     if sample_weight is None:
         return None
@@ -31,7 +36,7 @@ def check_sample_weight(sample_weight, n):
     return weights
 
 
-def one_class_only(classifier, weights) -> str:
+def one_class_only(classifier: Any, weights: Array | None) -> str:
     """Why a classifier that knows its ``classes_`` cannot be trained."""
     name, classes = type(classifier).__name__, classifier.classes_.tolist()
     where = "" if weights is None else " among the rows of positive sample_weight"

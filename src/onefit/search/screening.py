@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Exactness
 from ..criteria import REGISTRY, Criterion, resolve
 from ..criteria.base import needs_no_machine
-from ..search.tasks import KernelTask, Row
+from .tasks import KernelTask, Row
 
 
 @dataclass

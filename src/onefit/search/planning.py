@@ -15,12 +15,11 @@ from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
 from ..core.labels import Labels, read_labels
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
+from ..core.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
-from ..search.tasks import Entry, KernelTask, Path, Settings
-from ..search.views import ViewSource, checked_rows
-from .adapters import split_pipeline
-from .routing import final_weights
-from .weights import check_sample_weight
+from .routing import final_weights, split_pipeline
+from .tasks import Entry, KernelTask, Path, Settings
+from .views import ViewSource, checked_rows
 
 
 @dataclass
