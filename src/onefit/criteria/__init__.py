@@ -16,9 +16,11 @@ from .er import ER
 from .fsm import FSM
 from .gacv import GACV
 from .gcv import GCV
+from .graph_cut import ncut
 from .kta import KTA
 from .lml import LML
 from .loo import LOO
+from .mean_discrepancy import mean_discrepancy
 from .pep import PEP
 from .radius_margin import RadiusMargin
 from .rks import RKS
@@ -94,6 +96,8 @@ __all__ = [
     "Span",
     "XiAlpha",
     "kernel_stability",
+    "mean_discrepancy",
+    "ncut",
     "resolve",
     "resolve_all",
 ]
