@@ -8,24 +8,51 @@ from .cross_validation import cv_variance, series_error
 from .kernel_stability import (
     krr_change,
     krr_change_without_stability,
+    krr_loss_stability,
     krr_risk_bound,
     krr_uniform_stability,
     svm_change,
     svm_risk_bound,
 )
-from .spectral import margin_lower_bound, sm_risk_bound, sps_change, sps_risk_bound
+from .learner_stability import (
+    empirical_uniform_stability,
+    hypothesis_stability,
+    hypothesis_stability_bound,
+    loss_stability,
+    pointwise_hypothesis_stability,
+    pointwise_hypothesis_stability_bound,
+    uniform_stability_bound,
+)
+from .spectral import (
+    margin_lower_bound,
+    sm_risk_bound,
+    sps_change,
+    sps_risk_bound,
+    sps_svm_risk_bound,
+    svm_margin_lower_bound,
+)
 
 __all__ = [
     "cv_variance",
+    "empirical_uniform_stability",
+    "hypothesis_stability",
+    "hypothesis_stability_bound",
     "krr_change",
     "krr_change_without_stability",
+    "krr_loss_stability",
     "krr_risk_bound",
     "krr_uniform_stability",
+    "loss_stability",
     "margin_lower_bound",
+    "pointwise_hypothesis_stability",
+    "pointwise_hypothesis_stability_bound",
     "series_error",
     "sm_risk_bound",
     "sps_change",
     "sps_risk_bound",
+    "sps_svm_risk_bound",
     "svm_change",
+    "svm_margin_lower_bound",
     "svm_risk_bound",
+    "uniform_stability_bound",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .checks import check_delta, check_positive, check_rows
+from .checks import check_positive, check_rows
+from .learner_stability import pointwise_hypothesis_stability_bound, uniform_stability_bound
 
 
 def krr_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> float:
@@ -25,7 +26,7 @@ def krr_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> fl
 
 
 def krr_change_without_stability(*, kappa: float, M: float, lam: float, n: int) -> float:
-    r"""The same without any stability of the kernel.
+    r"""How much leaving out one row changes a prediction of kernel ridge regression, without kernel stability.
 
     .. math:: |f_S(x) - f_{S^i}(x)| \le \frac{\kappa M}{\lambda n} \left(1 + \sqrt{\kappa / \lambda}\right)
 
@@ -52,6 +53,44 @@ def krr_uniform_stability(beta: float, *, kappa: float, M: float, lam: float, n:
     return krr_change(beta, kappa=kappa, M=M, lam=lam, n=n) * (2 * M + 2 * kappa * M / lam)
 
 
+def krr_loss_stability(beta: float, *, kappa: float, M: float, lam: float, n: int) -> float:
+    r"""Loss stability of the squared loss of kernel ridge regression on n rows, at most.
+
+    .. math:: ls \le (2 \gamma)^2, \qquad \gamma = \frac{C_1 \beta + C_2}{n - 1} (2 M + 2 \kappa M / \lambda)
+
+    Equation 18 in the proof of Theorem 5, corrected: the paper has :math:`\gamma^2`, the change when a row is removed,
+    where the definition of ``loss_stability`` replaces a row. Replacing is removing and adding, so that the loss can
+    change by twice as much. ``beta`` is that of both samples. That it bounds the variance of one fold, equation 19, is
+    false: see ``loss_stability``. Decays like 1/n only, since the empirical
+    beta of a fixed Gaussian kernel grows like √n.
+
+    Parameters
+    ----------
+    beta : float
+        Kernel stability of the training rows, before and after the replacement.
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of training rows: (k - 1)/k of the data in k-fold cross-validation.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from onefit import bounds
+    >>> round(bounds.krr_loss_stability(1.0, kappa=1.0, M=1.0, lam=1.0, n=11), 12)
+    5.76
+    """
+    return (2 * krr_uniform_stability(beta, kappa=kappa, M=M, lam=lam, n=n)) ** 2
+
+
 def krr_risk_bound(
     empirical_risk: float, beta: float, *, kappa: float, M: float, lam: float, n: int, delta: float
 ) -> float:
@@ -63,10 +102,8 @@ def krr_risk_bound(
     Theorem 3, gamma as in ``krr_uniform_stability``. The paper cites Bousquet & Elisseeff's Theorem 11; the exponential
     bound is their Theorem 12. Vacuous: with beta of order √n the last term does not vanish.
     """
-    check_delta(delta)
     gamma = krr_uniform_stability(beta, kappa=kappa, M=M, lam=lam, n=n)
-    Q = 2 * (kappa * M / lam) ** 2 + 2 * M**2
-    return empirical_risk + 2 * gamma + (4 * n * gamma + Q) * math.sqrt(math.log(1 / delta) / (2 * n))
+    return uniform_stability_bound(empirical_risk, gamma, Q=2 * (kappa * M / lam) ** 2 + 2 * M**2, n=n, delta=delta)
 
 
 def svm_change(beta: float, *, kappa: float, lam: float) -> float:
@@ -94,7 +131,5 @@ def svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam: flo
     paper's Q = 1 + lam kappa is wrong, and its sqrt(beta²/delta) does not follow. Vacuous: gamma, which is
     ``svm_change``, does not fall with n.
     """
-    check_delta(delta)
     gamma = svm_change(beta, kappa=kappa, lam=lam)
-    Q = 1 + math.sqrt(kappa / lam)
-    return empirical_risk + math.sqrt((Q**2 + 12 * Q * n * gamma) / (2 * n * delta))
+    return pointwise_hypothesis_stability_bound(empirical_risk, gamma, Q=1 + math.sqrt(kappa / lam), n=n, delta=delta)
