@@ -4,7 +4,7 @@ Diagnostics, never selectors: every docstring says whether a bound is informativ
 ``K(x, x) <= kappa``, ``|y| <= M``, ``lam`` the penalty on the mean loss (ridge ``n lam``), ``delta`` the confidence.
 """
 
-from .cross_validation import cv_variance, series_error
+from .cross_validation import FoldMoments, cv_moments, cv_variance, series_error
 from .kernel_stability import (
     krr_change,
     krr_change_without_stability,
@@ -33,6 +33,8 @@ from .spectral import (
 )
 
 __all__ = [
+    "FoldMoments",
+    "cv_moments",
     "cv_variance",
     "empirical_uniform_stability",
     "hypothesis_stability",

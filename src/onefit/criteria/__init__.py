@@ -11,6 +11,7 @@ from .bif import BIF
 from .br import BR
 from .ckta import CKTA
 from .cv import CV
+from .cv_variance import CVVariance
 from .cvks import CVKS
 from .er import ER
 from .fsm import FSM
@@ -33,7 +34,7 @@ from .xi_alpha import XiAlpha
 REGISTRY: dict[str, type[Criterion]] = {
     criterion.name: criterion
     for criterion in (
-        CV, BIF, LOO, ALO, GCV, RKS, CVKS, SPS, ER, BR, LML,
+        CV, BIF, LOO, ALO, GCV, RKS, CVKS, CVVariance, SPS, ER, BR, LML,
         Span, RadiusMargin, XiAlpha, GACV, SM, KTA, CKTA, FSM, PEP,
     )
 }  # fmt: skip
@@ -91,6 +92,7 @@ __all__ = [
     "RKS",
     "SM",
     "SPS",
+    "CVVariance",
     "Criterion",
     "RadiusMargin",
     "Span",
