@@ -18,7 +18,9 @@ from .checks import check_positive, check_rows
 
 @dataclass(frozen=True)
 class FoldMoments:
-    """Moments of the errors of folds, exact at any n where they are known: what ``cv_variance`` takes.
+    """Moments of the errors of folds: the arguments of ``cv_variance``.
+
+    Informative as far as the correlation of folds that ``cv_moments`` supposes is right.
 
     Attributes
     ----------
