@@ -12,7 +12,7 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from ..criteria.calling import evidence_of
 from ..criteria.fold_moments import check_correlation, fold_means, fold_moments
-from ..criteria.held_out import prediction_losses
+from ..criteria.held_out import held_out_losses
 from .checks import check_positive, check_rows
 
 
@@ -146,7 +146,7 @@ def cv_moments(
     cv = splitter(n_splits=k, n_repeats=repeats, random_state=random_state)
     evidence = evidence_of(K, y, estimator, cv, labels=False, held_out=True)
     held = evidence.held(None, scale_penalty)
-    means = fold_means(prediction_losses(evidence, held), held)[0]
+    means = fold_means(held_out_losses(evidence, held, None), held)[0]
     if np.isnan(means).any():
         raise ValueError(f"Cross-validation of {estimator}: {evidence.reasons[0]}.")
     variances, covariances = fold_moments(means.reshape(repeats, k), 1.0 / k if correlation is None else correlation)

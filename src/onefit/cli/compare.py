@@ -82,7 +82,8 @@ def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str],
             raise ValueError("--criterion names nothing: give names such as cv,gcv, or leave it out for all.")
         return list(names), {}
     learner = read_machine(getattr(estimator, "steps", [(None, estimator)])[-1][1]).learner
-    situation = Situation(learner.name, learner.bias, None if rows.classes is None else len(rows.classes))
+    n_classes = None if rows.classes is None else len(rows.classes)
+    situation = Situation(learner.name, learner.bias, n_classes, regressor=rows.classes is None)
     left_out: dict[str, str] = {}
     for name, kind in REGISTRY.items():
         try:

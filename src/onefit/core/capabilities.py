@@ -52,7 +52,7 @@ class Smoother:
 
 @dataclass(frozen=True)
 class Margin:
-    """A support vector machine on all rows, for one penalty and one pair of classes.
+    """A support vector machine on all rows, for one penalty and one pair of classes, or one regression.
 
     ``beta`` has the sign of the label; rows of neither class have none, and the label zero. ``ridge`` is what the dual
     problem adds to the diagonal of K (squared hinge loss).

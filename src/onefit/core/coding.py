@@ -16,6 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from .folds import Folds
 
 Array = NDArray[np.float64]
+Columns = tuple[Array, Array, NDArray[np.bool_]]
+"""(targets, decision values, which targets count)."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,22 @@ class Coding:
         if len(present) == 2:
             return np.asarray(present[(decision > 0).astype(np.intp)])
         return np.asarray(present[decision.argmax(axis=-1)])
+
+    def columns(self, labels: NDArray[Any], values: Array, present: NDArray[Any] | None = None) -> Columns:
+        """Targets as numbers and decision values, column by column, as a machine trained on ``present`` has them.
+
+        ``labels`` (l,) or (l, c) and ``values`` (…, l, c) become targets (l, k), values (…, l, k), and which of the
+        targets count (l, k). With two classes a row of another one has no target.
+        """
+        if self.classes is None:
+            Y = labels.reshape(len(labels), -1)
+            return Y, values, np.ones(Y.shape, dtype=bool)
+        present = self.classes if present is None else present
+        decision = self.decision(values, present)
+        if len(present) > 2:
+            Y = code_classes(labels, present)
+            return Y, decision, np.ones(Y.shape, dtype=bool)
+        return code_classes(labels, present), decision[..., None], np.isin(labels, present)[:, None]
 
     def full_decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
         """``decision`` as columns (l, k) that do not depend on which classes are ``present``.
@@ -90,6 +108,11 @@ class PairCoding(Coding):
         if self.shape == "ovo":
             return -values[..., columns]
         return _votes_and_confidence(values[..., columns], first, second)
+
+    def columns(self, labels: NDArray[Any], values: Array, present: NDArray[Any] | None = None) -> Columns:
+        """One column for each pair of classes that were trained on; targets count in the pairs of their class."""
+        Y = code_pairs(labels, np.asarray(self.classes if present is None else present))
+        return Y, values[..., self._pairs(present)[2]], Y != 0
 
     def predict(self, values: Array, present: NDArray[Any] | None = None) -> NDArray[Any]:
         first, second, columns = self._pairs(present)

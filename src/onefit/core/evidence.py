@@ -166,7 +166,16 @@ class Evidence:
         found = learner.margins(self.ws, machine.targets, machine.penalties)
         if not all(margin.converged for row in found for margin in row):
             self.reasons.append("the solver did not converge")
-        return [found[places[0]] for places in machine.chosen]
+        return [[found[place][k] for k, place in enumerate(places)] for places in machine.chosen]
+
+    @cached_property
+    def fitted(self) -> Array:
+        """Values of all rows by the machine trained on all rows (E, n, c); NaN where it has no solution."""
+        machine = self.machine
+        if isinstance(machine.learner, LinearLearner):
+            return machine.targets.Y - self.smoother().residuals
+        found = [[m.values if m.converged else np.full(self.n, np.nan) for m in row] for row in self.margins]
+        return np.array(found).transpose(0, 2, 1)
 
     @cached_property
     def squared_radii(self) -> Array:
@@ -201,6 +210,11 @@ class Evidence:
         n = self.n
         folds = Folds(n, tuple(Fold(n, np.array([i]), np.array([i])) for i in range(n)))
         return folds, self.machine.coded.present_classes(folds, None)
+
+    @property
+    def some_class_left_out(self) -> bool:
+        """Whether some row is the only one of its class."""
+        return any(classes is not None for classes in self._single_rows[1])
 
     def left_out(self, share: float = 1.0) -> Held:
         """Values of every row without it, exactly, of a linear machine; weights are those on all rows."""

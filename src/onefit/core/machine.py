@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,10 @@ class Learner(Protocol):
     def bias(self) -> bool:
         """Whether there is an unpenalised constant."""
 
+    @property
+    def loss(self) -> str | Callable[[Array, Array], Array]:
+        """The loss of its empirical risk: the name of one of ``criteria.losses``, or a function of (y, f)."""
+
     def squares(self, columns: int) -> int:
         """n x n arrays of doubles that it needs at once besides base matrices, for so many columns of targets."""
 
@@ -149,6 +153,7 @@ class Learner(Protocol):
     def __hash__(self) -> int: ...
 
 
+@runtime_checkable
 class LinearLearner(Learner, Protocol):
     """A learner whose fitted values are linear in the targets."""
 
@@ -162,7 +167,7 @@ class LinearLearner(Learner, Protocol):
 
 
 class MarginLearner(Learner, Protocol):
-    """A learner of two classes that separates them by a margin."""
+    """A support vector machine: it separates two classes by a margin, or is a regression within a tube."""
 
     def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
         """The machine trained on all rows: for every penalty a list with one entry for each column of the targets."""

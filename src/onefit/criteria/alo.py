@@ -9,8 +9,9 @@ import numpy as np
 from ..core.evidence import Evidence
 from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE, Series
 from .base import Array, Criterion
-from .held_out import mean_loss, prediction_losses
+from .held_out import held_out_losses, mean_loss
 from .leave_one_out import left_out_loss
+from .losses import Loss, check_loss
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class ALO(Criterion):
     .. math:: f_i + \frac{h_i g_i}{1 - w_i h_i}, \qquad g = l', \; w = l'', \quad
               h = \mathrm{diag}\, K (2\gamma I + \mathrm{diag}(w) K)^{-1}
 
-    Squared error in regression and the share of wrong labels in classification, as in CV. For the square loss the
-    objective is quadratic: the step is exact and this is LOO. Losses with kinks are smoothed over ``h`` on both sides
+    The averaged ``loss`` is that of ``CV``. For machines of least squares the objective is quadratic: the step is exact
+    and this is LOO. Losses of machines with kinks are smoothed over ``h`` on both sides
     of them, as in BIF; rows that change their side when another one is left out are what the step does not see.
 
     Cost    one fit, and O(m³) for the m rows at which the loss is curved.
@@ -31,6 +32,7 @@ class ALO(Criterion):
     """
 
     h: float | None = None
+    loss: Loss | None = None
 
     name = "alo"
     reads = ("smoother", "left_out")
@@ -42,11 +44,12 @@ class ALO(Criterion):
     failures = "rows that change their side of a kink; small C and narrow kernels"
 
     def __post_init__(self) -> None:
-        assert Series(np.inf, self.h)  # which checks h
+        Series(np.inf, self.h)  # checks h
+        check_loss(self.loss)
 
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on rows that were left out."""
         if evidence.machine.learner.name == LEAST_SQUARES:
-            return left_out_loss(evidence)
+            return left_out_loss(evidence, self.loss)
         held = evidence.left_out_by_series(Series(np.inf, self.h))
-        return mean_loss(prediction_losses(evidence, held), "points")
+        return mean_loss(held_out_losses(evidence, held, self.loss), "points")

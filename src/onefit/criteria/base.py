@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, ClassVar, cast
 
@@ -15,6 +15,7 @@ from ..core.evidence import Evidence, Trained
 from ..core.labels import Labels
 from ..core.machine import ESTIMATORS, Series
 from .calling import evidence_of
+from .losses import refuse_loss_of_classes
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,7 @@ class Situation:
     n_classes: int | None  # None in regression
     outputs: int = 1
     weights_positive: bool = True
+    regressor: bool = False  # whatever the values of its target
 
 
 class Criterion(ABC):
@@ -44,7 +46,7 @@ class Criterion(ABC):
     ``greater_is_better`` its direction; ``learners`` the machines that it is defined for, none if it needs none;
     ``classes`` whether the target may be "any", must have classes ("labels"), or two of them ("two"). ``scores``
     says that it is a score of out-of-fold values, which a search takes from its scorers, and ``series`` what these are
-    approximated by (None: they are exact).
+    approximated by (None: they are exact). ``loss`` is what it averages (None: its own default, or nothing).
     ``exactness`` labels its values in the results of a search;
     ``formula``, ``cost``, ``estimates``, ``use`` and ``failures`` are its row in the table of all criteria.
     """
@@ -56,6 +58,7 @@ class Criterion(ABC):
     classes: ClassVar[str] = "any"
     scores: ClassVar[bool] = False
     series: Series | None = None
+    loss: Any = None
     formula: ClassVar[str]
     cost: ClassVar[str]
     exactness: ClassVar[Exactness] = Exactness.APPROXIMATE
@@ -99,6 +102,8 @@ class Criterion(ABC):
             raise ValueError(f"The criterion {self.name} needs classes: the target is a regression's.")
         if self.classes == "two" and situation.n_classes != 2:
             raise ValueError(f"The criterion {self.name} needs two classes: the target has {situation.n_classes}.")
+        if situation.regressor:
+            refuse_loss_of_classes(self.name, self.loss)
         if {"smoother", "margin", "left_out"} & set(self.reads) and not situation.weights_positive:
             raise ValueError(f"The criterion {self.name} needs positive weights: leave out rows of weight zero.")
 
@@ -126,23 +131,9 @@ def situation_of(labels: Labels | None, trained: Trained | None) -> Situation:
         n_classes = len(trained.coded.coding.classes)
     weights = trained.targets.whole_weights
     positive = weights is None or bool((weights > 0).all())
-    return Situation(trained.learner.name, trained.learner.bias, n_classes, trained.targets.Y.shape[1], positive)
-
-
-def added_field(default: Any) -> Any:
-    """A dataclass field that ``short_repr`` shows only where it differs from its default."""
-    return field(default=default, kw_only=True, repr=False)
-
-
-def short_repr(criterion: Criterion) -> str:
-    """``repr`` of a dataclass, without each ``added_field`` that has its default value.
-
-    Fingerprints of studies contain the ``repr`` of criteria: an option that is added later, and left at its default,
-    must not change them, because it changes no number.
-    """
-    listed = fields(cast(Any, criterion))
-    shown = [f for f in listed if f.repr or getattr(criterion, f.name) != f.default]
-    return f"{type(criterion).__name__}({', '.join(f'{f.name}={getattr(criterion, f.name)!r}' for f in shown)})"
+    regressor = trained.coded.coding.classes is None
+    outputs = trained.targets.Y.shape[1]
+    return Situation(trained.learner.name, trained.learner.bias, n_classes, outputs, positive, regressor)
 
 
 def frozen_list(values: Any) -> Any:

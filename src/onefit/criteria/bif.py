@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from ..core.evidence import Evidence
 from ..core.machine import Series
 from .base import Array, Criterion
-from .held_out import check_aggregate, mean_loss, prediction_losses
+from .held_out import check_aggregate, held_out_losses, mean_loss
+from .losses import Loss, check_loss
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class BIF(Criterion):
     hundredth of epsilon for regression; nothing for the squared hinge), and the series starts from the minimiser of
     the smoothed loss (``start="smoothed"``) or of the loss itself, as the paper does (``"plug-in"``). The rows at
     which the loss is curved are frozen: even the whole series is one Newton step of each fold, not exact.
-    ``scale_penalty`` and ``aggregate`` are those of ``CV``.
+    ``scale_penalty``, ``aggregate`` and ``loss`` are those of ``CV``.
 
     Cost    one fit and O(r l_i²) per fold; O(r n²) with ``scale_penalty``.
     Oracle  dense matrix powers; the paper's operators.
@@ -36,6 +37,7 @@ class BIF(Criterion):
     start: str = "smoothed"
     scale_penalty: bool = False
     aggregate: str = "points"
+    loss: Loss | None = None
 
     name = "bif"
     reads = ("heldout",)
@@ -48,6 +50,7 @@ class BIF(Criterion):
 
     def __post_init__(self) -> None:
         check_aggregate(self.aggregate)
+        check_loss(self.loss)
         Series(self.order, self.h, self.start)  # checks them
 
     @property
@@ -58,4 +61,4 @@ class BIF(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
         held = evidence.held(self.series, self.scale_penalty)
-        return mean_loss(prediction_losses(evidence, held), self.aggregate)
+        return mean_loss(held_out_losses(evidence, held, self.loss), self.aggregate)

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.evidence import Evidence
 from ..core.machine import LEAST_SQUARES
 from ..kernels import Kernel
-from .base import Array, Criterion, added_field, short_repr
+from .base import Array, Criterion
 
 FLOOR = 0.5 * 0.01**2
 """Least Ω of logarithms: that of one parameter within a hundredth of one, where the logarithm vanishes."""
@@ -41,9 +41,7 @@ class BR(Criterion):
             hyper-parameters, Journal of Machine Learning Research 8 (2007).
     """
 
-    theta: str = added_field("log")
-
-    __repr__ = short_repr
+    theta: str = "log"
 
     name = "br"
     reads = ("smoother",)

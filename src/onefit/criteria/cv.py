@@ -8,7 +8,8 @@ from numbers import Real
 from ..core import Exactness
 from ..core.evidence import Evidence
 from .base import Array, Criterion
-from .held_out import check_aggregate, mean_loss, prediction_losses
+from .held_out import check_aggregate, held_out_losses, mean_loss
+from .losses import Loss, check_loss
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,14 @@ class CV(Criterion):
     ``tolerance`` times the standard deviation of the targets. ``prune=True`` stops as soon as a candidate's best
     possible score is below one that is proved. ``exactness`` and ``error_bound`` (of the mean score) say what was done.
 
-    On a Gram matrix it is the squared error, or the share of wrong labels, of all tested rows (``aggregate="points"``)
-    or as the mean of the folds' means (``"folds"``); a search takes its ``scoring``. With ``scale_penalty`` the penalty
-    follows the number of training rows, as in ``KernelSearchCV``.
+    ``loss`` is "error" (wrong labels), "squared", "hinge", "absolute" or a function of targets and decision values (of
+    classes: targets -1 and +1) that returns one number for each row. None is the share of wrong labels, or the squared
+    error of a regression. A row of several columns has the mean of their losses: one-vs-rest columns, or the pairs of
+    classes that its class is in.
+
+    On a Gram matrix it is the loss of all tested rows (``aggregate="points"``) or the mean of the folds' means
+    (``"folds"``). A search averages folds, and without ``loss`` takes its ``scoring``. With ``scale_penalty`` the
+    penalty follows the number of training rows, as in ``KernelSearchCV``.
 
     Cost    one factorisation of K and O(Σ l_i² n) for folds of l_i rows.
     Oracle  retraining on every fold.
@@ -43,6 +49,7 @@ class CV(Criterion):
     certify: bool = False
     prune: bool = False
     tolerance: float = 1e-3
+    loss: Loss | None = None
 
     name = "cv"
     reads = ("heldout",)
@@ -60,7 +67,11 @@ class CV(Criterion):
         if not (isinstance(self.tolerance, Real) and 0 <= self.tolerance < float("inf")):
             raise ValueError(f"tolerance must be a number that is not negative, got {self.tolerance!r}.")
         check_aggregate(self.aggregate)
+        check_loss(self.loss)
+        if self.certify and self.loss is not None:
+            raise ValueError("certify=True proves labels, or values of a regression: leave out loss.")
 
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
-        return mean_loss(prediction_losses(evidence, evidence.held(None, self.scale_penalty)), self.aggregate)
+        held = evidence.held(None, self.scale_penalty)
+        return mean_loss(held_out_losses(evidence, held, self.loss), self.aggregate)

@@ -10,7 +10,8 @@ import numpy as np
 from ..core.evidence import Evidence
 from .base import Array, Criterion, check_factor
 from .fold_moments import check_correlation, fold_means, fold_moments, tested_share
-from .held_out import prediction_losses
+from .held_out import held_out_losses
+from .losses import Loss, check_loss
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class CVVariance(Criterion):
     .. math:: CV_k + \eta \left[\frac1k v + \left(1 - \frac1k\right) c\right], \qquad
               v = \frac{S^2}{1 - \rho}, \quad c = \rho v
 
-    with the mean of the folds' mean losses as :math:`CV_k` (loss as in ``CV``), the sample variance S² of these means,
+    with the mean of the folds' mean losses as :math:`CV_k` (``loss`` as in ``CV``), the sample variance S² of these means,
     and the ``correlation`` ρ of two folds.
 
     In the paper the variance is that of :math:`CV_k` over samples S of n rows from the distribution of the data,
@@ -50,6 +51,7 @@ class CVVariance(Criterion):
     eta: Any = 1.0
     correlation: float | None = None
     scale_penalty: bool = False
+    loss: Loss | None = None
 
     name = "cv_variance"
     reads = ("heldout",)
@@ -62,11 +64,12 @@ class CVVariance(Criterion):
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", check_factor("eta", self.eta))
         check_correlation(self.correlation)
+        check_loss(self.loss)
 
     def path(self, evidence: Evidence) -> Array:
         """Mean and penalty of every candidate."""
         held = evidence.held(None, self.scale_penalty)
-        means = fold_means(prediction_losses(evidence, held), held)
+        means = fold_means(held_out_losses(evidence, held, self.loss), held)
         k = means.shape[1]
         if k < 2:
             evidence.reasons.append("the variance of cross-validation needs two splits or more")

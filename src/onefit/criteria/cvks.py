@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..core.evidence import Evidence
-from ..core.machine import HINGE, LEAST_SQUARES, SQUARED_HINGE
-from .base import Array, Criterion, Situation, added_field, check_factor, short_repr
-from .held_out import check_aggregate, mean_loss, trainable
-from .risk import check_hinge_classes
+from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE, Series
+from .base import Array, Criterion, check_factor
+from .held_out import check_aggregate, held_out_losses, mean_loss
+from .losses import Loss, check_loss
 from .stability import check_norm, stability_of
 
 
@@ -21,8 +19,11 @@ class CVKS(Criterion):
 
     .. math:: CV_k + \frac{\eta}{n} \hat\beta
 
-    with the exact cross-validated squared loss of least squares, hinge loss of support vector machines of two classes.
-    A list of ``eta`` is chosen from by an inner threefold cross-validation of a search. ``scale_penalty`` as in ``CV``.
+    The cross-validated ``loss`` is one of those of ``CV``. None is the loss of the machine: squared for least squares,
+    hinge for support vector classification (of several classes the mean over the pairs that a row's class is in),
+    epsilon-insensitive for support vector regression. Held-out values are exact, or with ``order`` those of the
+    influence-function series of that order (Section VI of the paper), as in ``BIF``. A list of ``eta``
+    is chosen from by an inner threefold cross-validation of a search. ``scale_penalty`` as in ``CV``.
     ``aggregate="points"`` pools the rows; the paper averages the folds' means, ``aggregate="folds"``.
     ``norm`` is that of ``kernel_stability``.
 
@@ -36,13 +37,13 @@ class CVKS(Criterion):
     eta: Any = 2.0**-1
     scale_penalty: bool = False
     aggregate: str = "points"
-    norm: str = added_field("spectral")
-
-    __repr__ = short_repr
+    loss: Loss | None = None
+    norm: str = "spectral"
+    order: float | None = None
 
     name = "cvks"
     reads = ("gram", "heldout")
-    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE)
+    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
     formula = "CV + (η/n) β̂"
     cost = "that of CV, and O(n²)"
     estimates = "no error"
@@ -52,23 +53,16 @@ class CVKS(Criterion):
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", check_factor("eta", self.eta))
         check_aggregate(self.aggregate)
+        check_loss(self.loss)
         check_norm(self.norm)
+        self._series()  # checks the order
 
-    def check(self, situation: Situation) -> None:
-        """Support vector machines have two classes."""
-        super().check(situation)
-        check_hinge_classes(self, situation)
+    def _series(self) -> Series | None:
+        return None if self.order is None else Series(self.order)
 
     def path(self, evidence: Evidence) -> Array:
         """Held-out loss plus penalty of every candidate."""
         penalty = float(self.eta) / evidence.n * stability_of(evidence, self.norm)  # first: it reads the Gram matrix
-        held, Y = evidence.held(None, self.scale_penalty), evidence.machine.targets.Y
-        if not trainable(evidence, held):
-            return np.full(evidence.size, np.nan)
-        if evidence.machine.learner.name == LEAST_SQUARES:
-            losses = [((part - Y[rows]) ** 2).mean(axis=2) for rows, part in zip(held.tested, held.parts)]
-        else:
-            losses = [np.maximum(0.0, 1.0 - Y[rows, 0] * part[:, :, 0]) for rows, part in zip(held.tested, held.parts)]
-        means = mean_loss(losses, self.aggregate)
-        means[held.failed] = np.nan
-        return means + penalty
+        held = evidence.held(self._series(), self.scale_penalty)
+        loss = evidence.machine.learner.loss if self.loss is None else self.loss
+        return mean_loss(held_out_losses(evidence, held, loss), self.aggregate) + penalty

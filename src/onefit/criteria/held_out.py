@@ -1,4 +1,4 @@
-"""Losses on held-out rows."""
+"""Mean losses on rows that a machine was not trained on, and on those that it was."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.evidence import Evidence, Held
+from .losses import ERROR, Loss, left_out_losses, row_losses
 
 Array = NDArray[np.float64]
 
@@ -34,21 +35,25 @@ def trainable(evidence: Evidence, held: Held) -> bool:
     return True
 
 
-def prediction_losses(evidence: Evidence, held: Held) -> list[Array]:
-    """Losses (E, rows) of each split: squared error in regression, wrong labels in classification."""
+def held_out_losses(evidence: Evidence, held: Held, loss: Loss | None) -> list[Array]:
+    """Losses (E, rows) of each split; None is the share of wrong labels, or the squared error of a regression."""
     coded, folds, present = evidence.machine.coded, held.folds, held.present
     if not trainable(evidence, held):
         return [np.full((evidence.size, 1), np.nan)]
+    loss = prediction_loss(evidence) if loss is None else loss
     losses = []
     for k, (tested, part) in enumerate(zip(held.tested, held.parts)):
-        if coded.coding.classes is None:
-            losses.append(((part - coded.Y[tested]) ** 2).mean(axis=2))
-            continue
         if folds.leave_one_out:
-            part = part.copy()  # others read these values as well
-            coded.drop_absent(part, folds, present)
-        predicted = coded.coding.predict(part, None if folds.leave_one_out else present[k])
-        losses.append((predicted != coded.labels[tested]).astype(np.float64))
-    for loss in losses:
-        loss[held.failed] = np.nan
+            found = left_out_losses(loss, coded.coding, coded.labels, part, present)
+        else:
+            found = row_losses(loss, coded.coding, coded.labels[tested], part, present[k])
+        if np.isnan(found[~held.failed]).any():
+            evidence.reasons.append("a fold is trained without the class of a row, which then has no target")
+        found[held.failed] = np.nan
+        losses.append(found)
     return losses
+
+
+def prediction_loss(evidence: Evidence) -> str:
+    """The loss of a prediction: a wrong label, or the squared error of a regression."""
+    return "squared" if evidence.machine.coded.coding.classes is None else ERROR

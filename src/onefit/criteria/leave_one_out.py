@@ -6,14 +6,16 @@ import numpy as np
 
 from ..core.evidence import Evidence
 from .base import Array
-from .held_out import mean_loss, prediction_losses
+from .held_out import held_out_losses, mean_loss, prediction_loss
+from .losses import Loss
 
 
-def left_out_loss(evidence: Evidence, share: float = 1.0) -> Array:
-    """Mean loss (E,) with ``share`` of the ridge: squared error of a regression, else the share of wrong labels.
+def left_out_loss(evidence: Evidence, loss: Loss | None, share: float = 1.0) -> Array:
+    """Mean loss (E,) with ``share`` of the ridge; None is the loss of ``held_out_losses``.
 
     A squared error is that of the residuals, whose digits ``y - (y - residual)`` would lose.
     """
-    if evidence.machine.coded.coding.classes is None:
+    loss = prediction_loss(evidence) if loss is None else loss
+    if loss == "squared" and not evidence.some_class_left_out:
         return np.asarray((evidence.smoother(share).left_out ** 2).mean(axis=(1, 2)))
-    return mean_loss(prediction_losses(evidence, evidence.left_out(share)), "points")
+    return mean_loss(held_out_losses(evidence, evidence.left_out(share), loss), "points")

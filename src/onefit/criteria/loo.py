@@ -9,6 +9,7 @@ from ..core.evidence import Evidence
 from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion
 from .leave_one_out import left_out_loss
+from .losses import Loss, check_loss
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,9 @@ class LOO(Criterion):
 
     .. math:: \frac1n \sum_i \mathrm{loss}(y_i, y_i - r_i), \qquad r_i = \frac{y_i - f_i}{1 - H_{ii}}
 
-    Squared error in regression (PRESS / n), the share of wrong labels in classification, as in CV. Labels are read from
-    values that have the right signs however small they are, which y_i - r_i has not. The held-out errors are not
+    ``loss`` is that of ``CV``: without one the squared error in regression and the share of wrong labels in
+    classification. ``loss="squared"`` is PRESS / n, of classes with targets -1 and +1. Labels are read from values that
+    have the right signs however small they are, which y_i - r_i has not. The held-out errors are not
     weighted, whatever the rows weigh in training. ``scale_penalty`` trains with (n-1)/n of the ridge.
 
     Cost    one factorisation, then O(n²) a penalty; O(n²) more for each value below rounding (narrow kernels).
@@ -34,6 +36,7 @@ class LOO(Criterion):
     """
 
     scale_penalty: bool = False
+    loss: Loss | None = None
 
     name = "loo"
     reads = ("smoother", "left_out")
@@ -45,7 +48,10 @@ class LOO(Criterion):
     use = "regression with few rows"
     failures = "large variance; duplicated rows leak"
 
+    def __post_init__(self) -> None:
+        check_loss(self.loss)
+
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on rows that were left out."""
         share = (evidence.n - 1) / evidence.n if self.scale_penalty else 1.0
-        return left_out_loss(evidence, share)
+        return left_out_loss(evidence, self.loss, share)

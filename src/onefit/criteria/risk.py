@@ -1,29 +1,28 @@
-"""The loss of machines on the very rows that they are trained on."""
+"""The empirical risk: the loss of machines on the rows that they are trained on."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
-from .base import Array, Criterion, Situation
+from .base import Array
+from .losses import Loss, row_losses
 
 
-def empirical_risk(evidence: Evidence) -> Array:
-    """Mean loss on all rows, trained on all rows (E,): squared for least squares, hinge for support vector machines.
+def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
+    """Mean loss on all rows of machines trained on all rows (E,).
 
-    Rows count alike, whatever they weigh in training; of several targets it is the mean.
+    None is the loss of the machine: squared for least squares, hinge for support vector classification (of pairs of
+    classes the mean over those that a row's class is in), epsilon-insensitive for support vector regression. Rows count
+    alike, whatever they weigh in training; of several targets it is the mean.
     """
-    if evidence.machine.learner.name == LEAST_SQUARES:
-        return evidence.once("risk", lambda: np.asarray((evidence.smoother().residuals ** 2).mean(axis=(1, 2))))
-    risks = [margin.slacks.mean() if margin.converged else np.nan for (margin,) in evidence.margins]
-    return np.array(risks)
+    machine = evidence.machine
+    loss = machine.learner.loss if loss is None else loss
 
+    def compute() -> Array:
+        if loss == "squared" and machine.learner.loss == "squared":  # residuals have more digits than y - f
+            return np.asarray((evidence.smoother().residuals ** 2).mean(axis=(1, 2)))
+        losses = row_losses(loss, machine.coded.coding, machine.coded.labels, evidence.fitted)
+        return np.asarray(losses.mean(axis=1))
 
-def check_hinge_classes(criterion: Criterion, situation: Situation) -> None:
-    """The hinge loss is one of two classes; least squares take any target."""
-    if situation.learner != LEAST_SQUARES and situation.n_classes != 2:
-        raise ValueError(
-            f"The criterion {criterion.name} of a support vector machine needs two classes: "
-            f"the target has {situation.n_classes}."
-        )
+    return evidence.once(("risk", loss), compute)

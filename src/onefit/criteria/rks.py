@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.evidence import Evidence
-from ..core.machine import HINGE, LEAST_SQUARES, SQUARED_HINGE
-from .base import Array, Criterion, Situation, added_field, check_factor, short_repr
-from .risk import check_hinge_classes, empirical_risk
+from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE
+from .base import Array, Criterion, check_factor
+from .losses import Loss, check_loss
+from .risk import empirical_risk
 from .stability import check_norm, stability_of
 
 
@@ -18,9 +19,10 @@ class RKS(Criterion):
 
     .. math:: R_{emp} + \frac{\eta}{n} \hat\beta
 
-    with the squared loss for least squares (the mean over one-vs-rest columns) and the hinge loss for support vector
-    machines of two classes. A list of ``eta`` is chosen from by an inner threefold cross-validation of a search.
-    ``norm`` is that of ``kernel_stability``.
+    The risk averages ``loss``, one of those of ``CV``. None is the loss of the machine: squared for least squares (the
+    mean over one-vs-rest columns), hinge for support vector classification (of several classes the mean over the pairs
+    that a row's class is in), epsilon-insensitive for support vector regression. A list of
+    ``eta`` is chosen from by an inner threefold cross-validation of a search. ``norm`` is that of ``kernel_stability``.
 
     Cost    one fit and a pass over K.
     Oracle  a fit, and the largest eigenvalue of every K - K^i.
@@ -36,13 +38,12 @@ class RKS(Criterion):
     """
 
     eta: Any = 2.0**-2
-    norm: str = added_field("spectral")
-
-    __repr__ = short_repr
+    loss: Loss | None = None
+    norm: str = "spectral"
 
     name = "rks"
     reads = ("gram", "smoother", "margin")
-    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE)
+    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
     formula = "R_emp + (η/n) β̂"
     cost = "one fit, and O(n²)"
     estimates = "no error"
@@ -51,14 +52,10 @@ class RKS(Criterion):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", check_factor("eta", self.eta))
+        check_loss(self.loss)
         check_norm(self.norm)
-
-    def check(self, situation: Situation) -> None:
-        """Support vector machines have two classes."""
-        super().check(situation)
-        check_hinge_classes(self, situation)
 
     def path(self, evidence: Evidence) -> Array:
         """Risk plus penalty of every candidate."""
         penalty = float(self.eta) / evidence.n * stability_of(evidence, self.norm)
-        return empirical_risk(evidence) + penalty
+        return empirical_risk(evidence, self.loss) + penalty

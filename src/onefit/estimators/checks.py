@@ -6,8 +6,11 @@ import numbers
 import os
 
 import numpy as np
+from sklearn.base import is_classifier
 
+from ..criteria.losses import refuse_loss_of_classes
 from ..search.deadline import parse_seconds
+from ..search.loss_scorer import LossScorer
 
 
 def check_search(search) -> None:
@@ -35,10 +38,20 @@ def check_search(search) -> None:
             raise ValueError(f"{name} must be a whole number, got {value!r}.")
 
 
-def check_scoring_of(search, criterion) -> None:
-    """A criterion that is no score of out-of-fold values decides alone."""
+def scoring_of(search, criterion):
+    """What scores candidates: ``scoring``, or the loss of the criterion where it has one.
+
+    A criterion that is no score of out-of-fold values decides alone.
+    """
+    if criterion.scores and criterion.loss is not None:
+        if search.scoring is not None:
+            raise ValueError(f"{criterion} selects by its loss: leave out scoring, which is {search.scoring!r}.")
+        if not is_classifier(search.estimator):
+            refuse_loss_of_classes(criterion.name, criterion.loss)
+        return LossScorer(criterion.loss)
     if not criterion.scores and isinstance(search.scoring, list | tuple | set | dict):
         raise ValueError(f"The criterion {criterion.name} selects by itself: scoring must be one metric, or None.")
+    return search.scoring
 
 
 def check_refit_metric(refit, names) -> None:

@@ -24,7 +24,7 @@ from ..search.routing import route, sample_weight_of, scorer_params
 from ..search.scoring import Scoring
 from ..search.selection import select_best, warn_at_edge
 from .autologging import follow_autologging
-from .checks import check_refit_metric, check_scoring_of, check_search
+from .checks import check_refit_metric, check_search, scoring_of
 from .choosing import settle
 from .decision import LaterDecisions, decisions
 from .default_grid import search_strategy
@@ -201,7 +201,7 @@ class KernelSearchCV(GridSearchCV):
         deadline = None if self.time_budget is None else Deadline(parse_seconds(self.time_budget))
         criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
         check_search(self)
-        check_scoring_of(self, criteria[0])
+        chosen_scoring = scoring_of(self, criteria[0])
         X, y = indexable(X, y)
         y = flat_target(self.estimator, y)
         multi = check_scoring(self.estimator, self.scoring)
@@ -209,7 +209,7 @@ class KernelSearchCV(GridSearchCV):
         named = multi if isinstance(self.scoring, list | tuple | set | dict) else None
         scoring = Scoring.build(
             self.estimator,
-            self.scoring,
+            chosen_scoring,
             self.error_score,
             lambda name, scorer: scorer_params(self, routed, name, scorer, named),
         )

@@ -22,6 +22,10 @@ class EpsilonInsensitive(SupportVectorLearner):
     epsilon: float = 0.1
     name = EPSILON_INSENSITIVE
 
+    def loss(self, y: Array, f: Array) -> Array:
+        """``max(0, |y - f| - epsilon)``."""
+        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+
     def rows(self, y: Array) -> Rows:
         return np.arange(len(y))
 

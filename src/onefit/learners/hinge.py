@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core import Targets, Workspace
-from ..core.capabilities import Margin
 from ..core.machine import HINGE
 from .dual import Array, Dual, smoothing_ridge
 from .support_vector import Rows, SupportVectorLearner
@@ -21,17 +19,13 @@ from .support_vector import Rows, SupportVectorLearner
 class TwoClassLearner(SupportVectorLearner):
     """Targets are -1 and +1; rows with target 0 belong to neither class of a pair and take no part."""
 
+    loss = "hinge"
+
     def rows(self, y: Array) -> Rows:
         return np.flatnonzero(y)
 
     def trainable(self, y: Array, weights: Array) -> bool:
         return bool(((y > 0) & (weights > 0)).any() and ((y < 0) & (weights > 0)).any())
-
-    def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
-        """The machine trained on all rows, for every C and pair of classes."""
-        from .margins import margin_path  # numba is imported by who needs it
-
-        return margin_path(self, ws, targets, penalties)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class SquareLoss:
     bias: bool = False
     minimum_norm: bool = False
     name = LEAST_SQUARES
+    loss = "squared"
     certifies = False
     several_outputs = True
 

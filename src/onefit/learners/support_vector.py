@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Targets, Workspace
+from ..core.capabilities import Margin
 from ..core.machine import HeldOut, Judge, OnTrain, Series
 from .dual import Array, Dual
 
@@ -62,6 +63,12 @@ class SupportVectorLearner(ABC):
     def squares(self, columns: int) -> int:
         """Gram matrix, factor, and an inverse or other factors; with several columns also a part of the Gram matrix."""
         return 3 if columns == 1 else 4
+
+    def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
+        """The machine trained on all rows, for every C and column of the targets."""
+        from .margins import margin_path  # numba is imported by who needs it
+
+        return margin_path(self, ws, targets, penalties)
 
     def heldout(
         self,

@@ -348,7 +348,11 @@ def _score_pooled(
         if present is not None and len(present) < 2:
             _fail_single_class(rows, present, [number], settings)
             return {}
+    loss, coding = scoring.loss_scorer, path.coded.coding
+    losses = None if loss is None else loss.pooled(coding, settings.labels, values, settings.present)
     path.coded.drop_absent(values, settings.folds, settings.present)
+    if losses is not None:
+        return {"score": losses}
     everything = np.arange(settings.folds.n)
     tested = Tested(settings.X, settings.y, settings.labels, everything, pooled=True)
     return scoring.path(tested, values, path.coded.coding)

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from ..core.machine import NotUnderstoodError
 from ..core.weights import as_numbers
+from .loss_scorer import LossScorer
 from .scoring import accepts_sample_weight
 
 
@@ -88,7 +89,7 @@ def scorer_params(search, routed: Routed, name: str, scorer, multi) -> dict[str,
         return dict(process_routing(multi, "score", **routed.scorer)[name].score)
     if not routed.scorer:
         return {}
-    scoring = search.scoring if multi is None else True
+    scoring = search.scoring if multi is None and not isinstance(scorer, LossScorer) else True
     if accepts_sample_weight(scorer, search.estimator, scoring):
         return routed.scorer
     label = f"{scorer}" if multi is None else f"{name}={scorer}"

@@ -15,7 +15,9 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from ..criteria.losses import LOSSES
 from .indexing import take_block, take_metadata, take_rows
+from .loss_scorer import LossScorer
 from .stand_in import StandInClassifier, StandInLabels, StandInRegressor
 from .twins import TWINS
 
@@ -31,6 +33,13 @@ class Metric:
     scorer: Any
     twin: Any = None
     params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def averages_errors(self) -> bool:
+        """Whether it is a mean of errors that are continuous in the values."""
+        if isinstance(self.scorer, LossScorer):
+            return self.scorer.loss in LOSSES
+        return self.twin not in (None, TWINS["accuracy"])
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,13 @@ class Scoring:
     @property
     def averages_errors(self) -> bool:
         """True if every metric is a mean of errors, blind to signs and ranks of very small values."""
-        return all(metric.twin not in (None, TWINS["accuracy"]) for metric in self.metrics.values())
+        return all(metric.averages_errors for metric in self.metrics.values())
+
+    @property
+    def loss_scorer(self) -> LossScorer | None:
+        """The scorer of a criterion's own loss, if it is that."""
+        scorer = next(iter(self.metrics.values())).scorer
+        return scorer if isinstance(scorer, LossScorer) else None
 
     @property
     def reads_labels(self) -> bool:
@@ -103,6 +118,11 @@ class Scoring:
         for name, metric in self.metrics.items():
             n = len(tested.labels)
             params = {} if tested.pooled else _rows_of(metric.params, tested.rows, n)
+            if isinstance(metric.scorer, LossScorer):
+                weights = params.get("sample_weight")
+                labels = tested.labels[tested.rows]
+                scores[name] = metric.scorer.path(coding, labels, values, tested.present, weights)
+                continue
             if metric.twin is not None and len(tested.rows) > 1 and _plain(params):
                 labels = tested.labels[tested.rows]
                 scores[name] = _with_twin(metric.twin, labels, known, coding, params.get("sample_weight"))
