@@ -129,7 +129,11 @@ def names_of(target):
     return ["squared", "absolute", huber] if target == "value" else ["error", "squared", "hinge", "absolute", logistic]
 
 
-CASES = [pytest.param(name, loss, id=f"{name}, {loss}") for name in MACHINES for loss in names_of(MACHINES[name][1])]
+CASES = [
+    pytest.param(name, loss, id=f"{name}, {getattr(loss, '__name__', loss)}")
+    for name, (_, target) in MACHINES.items()
+    for loss in names_of(target)
+]
 
 
 def held_out(machine, K, y, loss, folds=FOLDS):
