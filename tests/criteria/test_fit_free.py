@@ -54,14 +54,6 @@ def test_unknown_norms_are_refused(call):
         call("nuclear")
 
 
-def test_an_option_at_its_default_is_not_in_the_representation():
-    """Fingerprints of studies are made of it: what changes no number must not change them."""
-    assert repr(criteria.RKS(eta=0.5)) == "RKS(eta=0.5)"
-    assert repr(criteria.RKS(eta=0.5, norm="trace")) == "RKS(eta=0.5, norm='trace')"
-    assert repr(criteria.CVKS()) == "CVKS(eta=0.5, scale_penalty=False, aggregate='points')"
-    assert eval(repr(criteria.CVKS(norm="trace")), vars(criteria)) == criteria.CVKS(norm="trace")
-
-
 @pytest.mark.parametrize(
     ("K", "expected"),
     [

@@ -213,7 +213,6 @@ def test_bayesian_regularisation_in_a_search(seed, theta):
 
 
 def test_codings_of_bayesian_regularisation():
-    assert repr(criteria.BR()) == "BR()"
     assert criteria.BR() == criteria.BR(theta="log")
     with pytest.raises(ValueError, match='"log" or "linear", got \'width\''):
         criteria.BR(theta="width")

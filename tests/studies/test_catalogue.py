@@ -3,14 +3,17 @@
 import csv
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from onefit import datasets
-from onefit.criteria import CV
+from onefit.criteria import CV, Criterion
 from onefit.studies.catalogue import STUDIES, VARIANTS, printed_numbers, study_of
+from onefit.studies.fingerprint import conditions, criterion_text, fingerprint, method_text
+from onefit.studies.machines import REVISIONS
 from onefit.studies.spec import Method, OpenQuestion
 
 KEYS = [*(f"bif:{k}" for k in range(1, 13)), "ks:2", "ks:3", "sps:1", "sm:2", "sm:3"]
@@ -57,8 +60,8 @@ def test_a_study_measures_what_is_printed(study):
 
 
 def test_studies_that_measure_the_same_share_their_cells():
-    assert STUDIES["sps:1"].protocol.fingerprint == STUDIES["sps:fig1"].protocol.fingerprint
-    kinds = {study.protocol.name: study.protocol.fingerprint for study in {**STUDIES, **VARIANTS}.values()}
+    assert fingerprint(STUDIES["sps:1"].protocol) == fingerprint(STUDIES["sps:fig1"].protocol)
+    kinds = {study.protocol.name: fingerprint(study.protocol) for study in {**STUDIES, **VARIANTS}.values()}
     assert len(set(kinds.values())) == len(kinds)
 
 
@@ -74,19 +77,60 @@ def test_studies_that_measure_the_same_share_their_cells():
 )  # fmt: skip
 def test_what_changes_numbers_changes_the_fingerprint(change):
     protocol = STUDIES["bif:1"].protocol
-    assert replace(protocol, **change).fingerprint != protocol.fingerprint
+    assert fingerprint(replace(protocol, **change)) != fingerprint(protocol)
 
 
 def test_what_changes_no_number_keeps_the_fingerprint():
     protocol = STUDIES["bif:1"].protocol
     other = replace(protocol, splits=3, datasets=("heart",), questions=(OpenQuestion("a", "b", "c"),))
-    assert other.fingerprint == protocol.fingerprint
+    assert fingerprint(other) == fingerprint(protocol)
+
+
+def test_a_raised_revision_changes_the_fingerprint(monkeypatch):
+    protocol = STUDIES["sm:2"].protocol
+    texts = [method_text(protocol, method) for method in protocol.methods]
+    before = fingerprint(protocol)
+    monkeypatch.setattr(CV, "revision", 2)
+    changed = [method_text(protocol, method) for method in protocol.methods]
+    assert [old == new for old, new in zip(texts, changed)] == [m.name != "CV" for m in protocol.methods]
+    assert fingerprint(protocol) != before
+    monkeypatch.undo()
+    monkeypatch.setitem(REVISIONS, "lssvm", 2)
+    assert conditions(protocol) != conditions(replace(protocol, machine="krr"))
+    assert fingerprint(protocol) != before
+
+
+def test_a_renamed_class_and_a_new_field_keep_the_fingerprint():
+    @dataclass(frozen=True)
+    class Renamed(Criterion):
+        """Cross-validation under another name, with one more field."""
+
+        later: float = 1.0
+        scale_penalty: bool = False
+        name = "cv"
+        reads = ("heldout",)
+
+        def path(self, evidence):
+            return np.zeros(evidence.size)
+
+    assert criterion_text(Renamed()) == criterion_text(CV())
+    assert criterion_text(Renamed(later=2.0)) != criterion_text(CV())
+
+
+@pytest.mark.parametrize("study", [*STUDIES.values(), *VARIANTS.values()], ids=lambda study: study.key)
+def test_methods_of_a_study_have_texts_of_their_own(study):
+    texts = [method_text(study.protocol, method) for method in study.protocol.methods]
+    assert len(set(texts)) == len(texts)
+    assert "0x" not in "".join(texts)  # no address in memory
 
 
 def test_fingerprints_are_the_same_in_another_process():
-    code = "from onefit.studies.catalogue import STUDIES; print(*(s.protocol.fingerprint for s in STUDIES.values()))"
+    code = (
+        "from onefit.studies.catalogue import STUDIES; from onefit.studies.fingerprint import fingerprint; "
+        "print(*(fingerprint(s.protocol) for s in STUDIES.values()))"
+    )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.split() == [study.protocol.fingerprint for study in STUDIES.values()]
+    assert shown.split() == [fingerprint(study.protocol) for study in STUDIES.values()]
 
 
 def test_an_unknown_key_names_those_that_are_near():

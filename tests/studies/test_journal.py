@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,9 +41,31 @@ def test_cells_come_back_as_they_were(tmp_path):
     journal.add(PROTOCOL, "sonar", 0, FAILURE)
     journal.add(OTHER, "heart", 3, FAILURE)
     assert Journal(journal.path).read(PROTOCOL) == {("heart", 3): RESULT, ("sonar", 0): FAILURE}
-    assert journal.is_done(PROTOCOL, "heart", 3)
-    assert not journal.is_done(PROTOCOL, "sonar", 0)
-    assert not journal.is_done(PROTOCOL, "heart", 4)
+    assert journal.remaining(PROTOCOL, "heart", 3) is None
+    assert journal.remaining(PROTOCOL, "sonar", 0) is None
+    assert journal.remaining(PROTOCOL, "sonar", 0, retry_failed=True) == PROTOCOL
+    assert journal.remaining(PROTOCOL, "heart", 4) == PROTOCOL
+
+
+def test_a_method_is_measured_alone_when_it_is_new_or_has_another_revision(tmp_path, monkeypatch):
+    journal = Journal(tmp_path / "cells.sqlite")
+    first, *others = PROTOCOL.methods
+    journal.add(replace(PROTOCOL, methods=(first,)), "heart", 0, Finished([("", first.name, 1.5)], None, 1.0))
+    assert journal.remaining(PROTOCOL, "heart", 0).methods == tuple(others)
+    assert journal.read(PROTOCOL)["heart", 0].records == [("", first.name, 1.5)]
+    renamed = replace(first, name="another heading")
+    assert journal.read(replace(PROTOCOL, methods=(renamed,)))["heart", 0].records == [("", "another heading", 1.5)]
+    monkeypatch.setattr(type(first.criterion), "revision", 7)
+    assert journal.read(PROTOCOL) == {}
+    assert journal.remaining(PROTOCOL, "heart", 0) == PROTOCOL
+
+
+def test_methods_of_one_name_keep_their_settings(tmp_path):
+    protocol = STUDIES["ks:fig2"].protocol
+    records = [(method.setting, method.name, float(number)) for number, method in enumerate(protocol.methods)]
+    journal = Journal(tmp_path / "cells.sqlite")
+    journal.add(protocol, "heart", 0, Finished(records, None, 1.0))
+    assert journal.read(protocol)["heart", 0].records == records
 
 
 def test_reading_changes_no_byte(tmp_path):

@@ -20,14 +20,16 @@ STUDY = replace(STUDIES["sm:2"], protocol=PROTOCOL)
 
 
 def test_the_first_split_of_every_set_comes_first():
-    assert tasks_of(("a", "b"), 2) == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    protocol = replace(PROTOCOL, splits=3, fewer_splits=(("b", 2),))
+    assert tasks_of(protocol, ("a", "b")) == [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2)]
+    assert tasks_of(protocol, ("a", "b"), 1) == [("a", 0), ("b", 0)]
 
 
 @pytest.fixture(scope="module")
 def journals(tmp_path_factory):
     """The same cells by one worker, by two, and by two runs one after the other."""
     folder, found, told = tmp_path_factory.mktemp("journals"), {}, []
-    tasks = tasks_of(PROTOCOL.datasets, 2)
+    tasks = tasks_of(PROTOCOL, PROTOCOL.datasets, 2)
     for name, workers, parts in (("one", 1, [tasks]), ("two", 2, [tasks]), ("parts", 1, [tasks[:2], tasks])):
         found[name] = Journal(folder / f"{name}.sqlite")
         for part in parts:
@@ -51,7 +53,7 @@ def test_every_cell_is_told_once(journals):
 
 def test_failures_are_kept_and_retried_on_request(journals):
     journal = journals[0]["one"]
-    tasks = tasks_of(PROTOCOL.datasets, 3)
+    tasks = tasks_of(PROTOCOL, PROTOCOL.datasets, 3)
     assert missing(PROTOCOL, journal, tasks, False) == [("wdbc", 2), ("nowhere", 2)]
     assert ("nowhere", 0) in missing(PROTOCOL, journal, tasks, True)
     outcome = collect(STUDY, journal, PROTOCOL.datasets)
@@ -70,7 +72,7 @@ def test_methods_and_settings_are_in_the_order_of_the_paper(journals):
 
 def test_no_cell_is_begun_after_the_time_budget(tmp_path):
     journal = Journal(tmp_path / "cells.sqlite")
-    run(PROTOCOL, journal, tasks_of(("wdbc",), 3), time_budget=0.0)
+    run(PROTOCOL, journal, tasks_of(PROTOCOL, ("wdbc",), 3), time_budget=0.0)
     assert journal.read(PROTOCOL) == {}
 
 
@@ -81,12 +83,12 @@ def test_an_interrupted_run_keeps_what_is_done(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(PROTOCOL, journal, tasks_of(("wdbc",), 3), tell=interrupt)
+        run(PROTOCOL, journal, tasks_of(PROTOCOL, ("wdbc",), 3), tell=interrupt)
     assert len(journal.read(PROTOCOL)) == 1
 
 
 def test_cells_that_another_process_has_done_are_told_too(tmp_path):
-    journal, tasks, told = Journal(tmp_path / "cells.sqlite"), tasks_of(("wdbc",), 2), []
+    journal, tasks, told = Journal(tmp_path / "cells.sqlite"), tasks_of(PROTOCOL, ("wdbc",), 2), []
     for task in tasks:
         journal.add(PROTOCOL, *task, Finished([("", "SM", 1.0)], None, 1.0))
     run(PROTOCOL, journal, tasks, tell=told.append)
@@ -104,7 +106,7 @@ from onefit.studies.runner import run, tasks_of
 if __name__ == "__main__":
     protocol = replace(STUDIES["bif:5"].protocol, datasets=("wdbc",))
     print("begun", flush=True)
-    run(protocol, Journal(Path(sys.argv[1])), tasks_of(("wdbc",), 9), workers=2)
+    run(protocol, Journal(Path(sys.argv[1])), tasks_of(protocol, ("wdbc",), 9), workers=2)
 """
 
 

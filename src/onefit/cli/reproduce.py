@@ -196,7 +196,7 @@ def _run(
     from .progress import bar
 
     protocol = study.protocol
-    tasks = tasks_of(datasets, protocol.splits if splits is None else splits)
+    tasks = tasks_of(protocol, datasets, splits)
     tasks = missing(protocol, journal, tasks, retry_failed)
     if not tasks:
         return

@@ -40,6 +40,7 @@ class LOO(Criterion):
 
     name = "loo"
     reads = ("smoother", "left_out")
+    revision = 2  # 1 lost the signs of values far below the targets
     learners = (LEAST_SQUARES,)
     formula = "(1/n) Σ loss(y_i, y_i - r_i), r_i = (y_i - f_i) / (1 - H_ii)"
     cost = "one factorisation, then O(n²) a penalty"

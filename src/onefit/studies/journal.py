@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from .fingerprint import conditions, digest, method_text
 from .selection import Record
-from .spec import Protocol
+from .spec import Method, Protocol
 
 APPLICATION = 0x6F6E6566  # "onef": tells our files from other SQLite files
-_TABLE = """
+_TABLES = (
+    """
 CREATE TABLE IF NOT EXISTS cells (
-    fingerprint TEXT NOT NULL, dataset TEXT NOT NULL, split INTEGER NOT NULL,
+    conditions TEXT NOT NULL, method TEXT NOT NULL, dataset TEXT NOT NULL, split INTEGER NOT NULL,
     records TEXT, error TEXT, seconds REAL NOT NULL,
-    PRIMARY KEY (fingerprint, dataset, split)
+    PRIMARY KEY (conditions, method, dataset, split)
 ) WITHOUT ROWID
-"""
+""",
+    "CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID",
+)
+"""Numbers of one method each; ``conditions`` and ``method`` are digests of texts, which are kept to be read."""
+
+
+Task = tuple[str, int]
+"""(data set, number of the split)."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A cell of the journal: what it found, or the error that ended it."""
+    """A (data set, split) of a protocol: what its methods found, or the error that ended it, and CPU seconds."""
 
     records: list[Record]
     error: str | None
@@ -32,10 +43,11 @@ class Finished:
 
 
 class Journal:
-    """The cells of one or several protocols in one file.
+    """The numbers of one or several protocols in one file, method by method.
 
-    Every cell is a transaction of its own, so a process may be killed at any moment, and several may write: the first
-    finished result of a cell stays, and a failure never replaces one.
+    Every (data set, split) is a transaction of its own, so a process may be killed at any moment, and several may
+    write: the first result of a method stays, and a failure never replaces one. A method that is added to a protocol,
+    or whose criterion has a new revision, is measured alone.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +68,8 @@ class Journal:
             if tables:
                 raise ValueError(f"{path} is not a journal of onefit's studies: give another folder.")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(_TABLE)
+            for table in _TABLES:
+                connection.execute(table)
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -71,40 +84,79 @@ class Journal:
             ) from error
 
     def add(self, protocol: Protocol, dataset: str, split: int, finished: Finished) -> None:
-        """Keep a cell; if it is there already, only a result instead of a failure changes it."""
-        records = None if finished.error is not None else json.dumps(finished.records, separators=(",", ":"))
-        with self._connection() as connection:
-            connection.execute(
-                "INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                "records = excluded.records, error = excluded.error, seconds = excluded.seconds "
-                "WHERE cells.records IS NULL",
-                (protocol.fingerprint, dataset, split, records, finished.error, finished.seconds),
-            )
+        """Keep what the methods of a protocol found; what is there already is only changed by a result for a failure.
 
-    def read(self, protocol: Protocol) -> dict[tuple[str, int], Finished]:
-        """The cells of a protocol by (data set, split)."""
+        Seconds are those of all methods together, and kept in equal shares.
+        """
+        given, share = conditions(protocol), finished.seconds / len(protocol.methods)
+        with self._connection() as connection:
+            connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest(given), given))
+            for method in protocol.methods:
+                text = method_text(protocol, method)
+                records = None if finished.error is not None else _records_of(method, finished)
+                connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest(text), text))
+                connection.execute(
+                    "INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                    "records = excluded.records, error = excluded.error, seconds = excluded.seconds "
+                    "WHERE cells.records IS NULL",
+                    (digest(given), digest(text), dataset, split, records, finished.error, share),
+                )
+
+    def read(self, protocol: Protocol) -> dict[Task, Finished]:
+        """What there is of a protocol by (data set, split): the numbers of some or all of its methods."""
         with self._connection() as connection:
             rows = connection.execute(
-                "SELECT dataset, split, records, error, seconds FROM cells WHERE fingerprint = ?",
-                (protocol.fingerprint,),
+                "SELECT method, dataset, split, records, error, seconds FROM cells WHERE conditions = ?",
+                (digest(conditions(protocol)),),
             ).fetchall()
-        return {
-            (dataset, split): Finished(self._records(records, dataset, split), error, seconds)
-            for dataset, split, records, error, seconds in rows
-        }
+        known = {(method, dataset, split): rest for method, dataset, split, *rest in rows}
+        tasks = sorted({(dataset, split) for _, dataset, split in known})
+        return {task: cell for task in tasks if (cell := self._cell(protocol, known, task)) is not None}
 
-    def _records(self, text: str | None, dataset: str, split: int) -> list[Record]:
+    def _cell(self, protocol: Protocol, known: dict[tuple[str, str, int], Any], task: Task) -> Finished | None:
+        records: list[Record] = []
+        errors, seconds = [], []
+        for method in protocol.methods:
+            row = known.get((digest(method_text(protocol, method)), *task))
+            if row is None:
+                continue
+            text, error, spent = row
+            records += self._records(text, method, *task)
+            seconds.append(spent)
+            if text is None:
+                errors.append(error)
+        if not seconds:
+            return None
+        return Finished(records, errors[0] if errors else None, math.fsum(seconds))
+
+    def _records(self, text: str | None, method: Method, dataset: str, split: int) -> list[Record]:
         try:
-            return [(setting, method, value) for setting, method, value in json.loads(text or "[]")]
+            return [(setting, method.name, value) for setting, value in json.loads(text or "[]")]
         except (TypeError, ValueError) as error:
             message = f"The journal {self.path} is damaged: split {split} of {dataset} cannot be read ({error})."
             raise ValueError(f"{message} Move it away, or give another folder.") from error
 
-    def is_done(self, protocol: Protocol, dataset: str, split: int) -> bool:
-        """Whether a cell has a result, perhaps of another process."""
+    def remaining(self, protocol: Protocol, dataset: str, split: int, *, retry_failed: bool = False) -> Protocol | None:
+        """The protocol with the methods that have no result of a split yet, nor a failure unless that is retried.
+
+        None if there are none.
+        """
+        wanted = "records IS NOT NULL" if retry_failed else "1"
         with self._connection() as connection:
-            row = connection.execute(
-                "SELECT 1 FROM cells WHERE fingerprint = ? AND dataset = ? AND split = ? AND records IS NOT NULL",
-                (protocol.fingerprint, dataset, split),
-            ).fetchone()
-        return row is not None
+            rows = connection.execute(
+                f"SELECT method FROM cells WHERE conditions = ? AND dataset = ? AND split = ? AND {wanted}",
+                (digest(conditions(protocol)), dataset, split),
+            ).fetchall()
+        known = {method for (method,) in rows}
+        methods = tuple(m for m in protocol.methods if digest(method_text(protocol, m)) not in known)
+        return replace(protocol, methods=methods) if methods else None
+
+
+def _records_of(method: Method, finished: Finished) -> str:
+    """The (setting, value) pairs of a method as text; methods of one name differ in their setting."""
+    own = [
+        (setting, value)
+        for setting, name, value in finished.records
+        if name == method.name and method.setting in ("", setting)
+    ]
+    return json.dumps(own, separators=(",", ":"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from .fingerprint import fingerprint
 from .spec import Study
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
@@ -20,7 +21,7 @@ def manifest(study: Study, splits: dict[str, int]) -> dict[str, Any]:
     return {
         "study": study.key,
         "protocol": study.protocol.name,
-        "fingerprint": study.protocol.fingerprint,
+        "fingerprint": fingerprint(study.protocol),
         "splits": splits,
         "seeds": "SHA-256 of (purpose, data set, share of training rows, number of the split): onefit.studies.sampling",
         "onefit": __version__,

@@ -15,11 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .cell import measure
-from .journal import Finished, Journal
+from .journal import Finished, Journal, Task
 from .spec import Protocol
-
-Task = tuple[str, int]
-"""(data set, number of the split)."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +29,18 @@ class Progress:
     error: str | None
 
 
-def tasks_of(datasets: Sequence[str], splits: int) -> list[Task]:
-    """All cells, the first split of every data set before the second of any: an early end leaves a whole table."""
-    return [(dataset, number) for number in range(splits) for dataset in datasets]
+def tasks_of(protocol: Protocol, datasets: Sequence[str], splits: int | None = None) -> list[Task]:
+    """All cells, or those of the first ``splits`` splits of each data set.
+
+    The first split of every data set comes before the second of any: an early end leaves a whole table.
+    """
+    most = protocol.splits if splits is None else splits
+    return [(name, number) for number in range(most) for name in datasets if number < protocol.splits_of(name)]
 
 
 def missing(protocol: Protocol, journal: Journal, tasks: Sequence[Task], retry_failed: bool) -> list[Task]:
-    """The tasks that the journal has no result of; those that failed only if they are to be retried."""
-    known = journal.read(protocol)
-    return [task for task in tasks if task not in known or (retry_failed and known[task].error is not None)]
+    """The tasks of which the journal lacks some method; methods that failed only if they are to be retried."""
+    return [task for task in tasks if journal.remaining(protocol, *task, retry_failed=retry_failed) is not None]
 
 
 def run(
@@ -55,28 +55,30 @@ def run(
     """Measure cells and journal each the moment it is done.
 
     After ``time_budget`` seconds no further cell is begun. What fails is journalled with its error. Results do not
-    depend on the number of workers: every cell is seeded by its name and computed on one thread.
+    depend on the number of workers: every cell is seeded by its name and computed on one thread. Of a task that is
+    known in part only the methods are measured that the journal lacks, or that failed.
     """
     start, waiting, done = time.monotonic(), list(reversed(tasks)), 0
     context, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
-        running: dict[Future[Finished], Task] = {}
+        running: dict[Future[Finished], tuple[Protocol, Task]] = {}
         try:
             while waiting or running:
                 in_time = time_budget is None or time.monotonic() - start < time_budget
                 while waiting and in_time and len(running) < workers:
                     task = waiting.pop()
-                    if journal.is_done(protocol, *task):  # by another process meanwhile
+                    open_methods = journal.remaining(protocol, *task, retry_failed=True)
+                    if open_methods is None:  # done by another process meanwhile
                         done += 1
                         tell(Progress(done, len(tasks), task, None))
                         continue
                     with _ctrl_c_held():
-                        running[pool.submit(attempt, protocol, *task)] = task
+                        running[pool.submit(attempt, open_methods, *task)] = open_methods, task
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    task, finished = running.pop(future), future.result()
-                    journal.add(protocol, *task, finished)
+                    (measured, task), finished = running.pop(future), future.result()
+                    journal.add(measured, *task, finished)
                     done += 1
                     tell(Progress(done, len(tasks), task, finished.error))
         except BaseException:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +9,6 @@ from ..criteria import Criterion
 
 MEAN_LOSS, SUM_OF_LOSSES = "mean", "sum"
 NO_SETTING = ""
-VARIANT_SPLITS = 10
-"""Splits of a table that tests a hypothesis."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,8 @@ class Protocol:
     for one on the sum of losses. Unless ``select_penalty``, each is a setting of its own; if they are selected too,
     every one of ``floors`` is a setting in which smaller ones are left out. ``validation`` is what cross-validation
     averages: the "error" of the table, or the loss of the "machine". ``sources`` are the data sets' names in the
-    registry, ``rows`` how many of them are used, where that is not all.
+    registry, ``rows`` how many of them are used, where that is not all, and ``fewer_splits`` the number of splits of
+    data sets that are too large for all of them.
     """
 
     name: str
@@ -73,12 +71,7 @@ class Protocol:
     sources: tuple[tuple[str, str], ...] = ()
     rows: tuple[tuple[str, int], ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
-
-    @property
-    def fingerprint(self) -> str:
-        """A name for all that can change the numbers of a cell: not the number of splits, nor explanations."""
-        plain = replace(self, splits=0, questions=(), datasets=())
-        return hashlib.sha256(repr(plain).encode()).hexdigest()[:16]
+    fewer_splits: tuple[tuple[str, int], ...] = ()
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -96,6 +89,10 @@ class Protocol:
     def source(self, dataset: str) -> str:
         """The name of a data set in the registry."""
         return dict(self.sources).get(dataset, dataset)
+
+    def splits_of(self, dataset: str) -> int:
+        """How many splits a data set has."""
+        return dict(self.fewer_splits).get(dataset, self.splits)
 
     def row_limit(self, dataset: str) -> int | None:
         """How many rows of a data set are used: None for all."""
@@ -139,9 +136,7 @@ class Study:
         """The table with another answer to an open question: a hypothesis for numbers that differ from print."""
         protocol = self.protocol
         others = (other for other in protocol.questions if other.detail != question.detail)
-        changed = replace(
-            protocol, name=f"{protocol.name}-{name}", splits=VARIANT_SPLITS, questions=(question, *others), **changes
-        )
+        changed = replace(protocol, name=f"{protocol.name}-{name}", questions=(question, *others), **changes)
         title = f"{self.title}; {title}"
         return replace(self, key=f"{self.key}+{name}", title=title, protocol=changed, printed_splits=protocol.splits)
 

@@ -30,6 +30,7 @@ QUESTIONS = (
 PROTOCOL = Protocol(
     "sps", "lssvm", DATASETS, (GAUSSIAN, POLYNOMIAL), (0.01, 0.1, 1.0, 10.0), METHODS, 20, 0.5, "accuracy",
     select_penalty=False, power_of_rows=1, scaling="standard", questions=QUESTIONS,
+    fewer_splits=(("splice", 10),),
 )  # fmt: skip
 
 CLAIMS = (

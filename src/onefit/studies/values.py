@@ -43,20 +43,28 @@ def values_of(
 
 
 def _groups(wishes: list[Wish]) -> list[list[Wish]]:
-    """Wishes that one search can fulfil: one machine, at most one score, folds of one kind."""
+    """Wishes that one search can fulfil: one machine, folds of one kind, at most one criterion that is scored.
+
+    A criterion with a loss of its own needs no scores: it shares out-of-fold values with others of its folds.
+    """
     groups: dict[tuple[object, ...], list[Wish]] = {}
     for wish in wishes:
         machine, criterion, t = wish
-        if criterion.scores:
+        if _takes_scores(criterion):
             groups.setdefault((machine, "score", criterion), []).append(wish)
         elif "heldout" in criterion.reads:
             groups.setdefault((machine, "folds", t), []).append(wish)
     for wish in wishes:
         machine, criterion, _ = wish
-        if not criterion.scores and "heldout" not in criterion.reads:
+        if "heldout" not in criterion.reads:
             host = next((key for key in groups if key[0] == machine), (machine, "whole"))
             groups.setdefault(host, []).append(wish)
     return list(groups.values())
+
+
+def _takes_scores(criterion: Criterion) -> bool:
+    """Whether a criterion averages the scores of a search; others have columns of their own."""
+    return criterion.scores and criterion.loss is None
 
 
 def search_of(protocol: Protocol, machine: str, criteria: list[Criterion], cv: Any, y: NDArray[Any]) -> KernelSearchCV:
@@ -66,7 +74,7 @@ def search_of(protocol: Protocol, machine: str, criteria: list[Criterion], cv: A
         candidate_grid(protocol, machine, len(y)),
         criterion=criteria,
         cv=cv,
-        scoring=scorer_of(machine, protocol.validation),
+        scoring=scorer_of(machine, protocol.validation) if _takes_scores(criteria[0]) else None,
         refit=False,
         scale_penalty=protocol.loss == MEAN_LOSS,
     )
@@ -77,7 +85,7 @@ def _search(
 ) -> dict[Wish, Array]:
     machine = group[0][0]
     parts = {t: draw(t) for t in dict.fromkeys(t for _, _, t in group if t is not None)}
-    criteria = list(dict.fromkeys(criterion for _, criterion, _ in group))
+    criteria = sorted(dict.fromkeys(criterion for _, criterion, _ in group), key=lambda one: not one.scores)
     cv = [fold for splits in parts.values() for fold in splits] or None
     search = search_of(protocol, machine, criteria, cv, y)
     with warnings.catch_warnings():
@@ -88,7 +96,7 @@ def _search(
     found: dict[Wish, Array] = {}
     for wish in group:
         _, criterion, t = wish
-        if criterion.scores and t is not None:
+        if criterion == criteria[0] and criterion.scores and t is not None:
             columns = [f"split{k}_test_score" for k in range(starts[t], starts[t] + len(parts[t]))]
             found[wish] = -_mean([results[column] for column in columns])
         else:

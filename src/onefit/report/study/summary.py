@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
+from ...studies.fingerprint import fingerprint
 from ...studies.outcome import Outcome
 from .files import write_files
 from .pages import render
@@ -53,5 +54,5 @@ def machine_seconds(outcomes: Sequence[Outcome]) -> float:
     spent = {}
     for outcome in outcomes:
         for (dataset, split), seconds in outcome.seconds.items():
-            spent[outcome.study.protocol.fingerprint, dataset, split] = seconds
+            spent[fingerprint(outcome.study.protocol), dataset, split] = seconds
     return sum(spent.values())
