@@ -21,8 +21,8 @@ class CVVariance(Criterion):
     .. math:: CV_k + \eta \left[\frac1k v + \left(1 - \frac1k\right) c\right], \qquad
               v = \frac{S^2}{1 - \rho}, \quad c = \rho v
 
-    with the mean of the folds' mean losses as :math:`CV_k` (``loss`` as in ``CV``), the sample variance S² of these means,
-    and the ``correlation`` ρ of two folds.
+    with the mean of the folds' mean losses as :math:`CV_k` (``loss`` as in ``CV``), the sample variance S² of these
+    means, and the ``correlation`` ρ of two folds.
 
     In the paper the variance is that of :math:`CV_k` over samples S of n rows from the distribution of the data,
     :math:`E_S [CV_k(S) - E_S CV_k(S)]^2`. The paper says that it cannot be computed, since the distribution is
