@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .estimators.decision import cross_val_decision
     from .estimators.default_grid import default_grid
     from .estimators.delivery import RefitWarning
+    from .estimators.epsilon_svm import EpsilonSVR
+    from .estimators.hinge_svm import HingeSVC
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
     from .estimators.ls_svm import LSSVC, LSSVR
@@ -38,7 +40,9 @@ _HOMES = {
     "Comparison": "estimators.comparison",
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
+    "EpsilonSVR": "estimators.epsilon_svm",
     "GridEdgeWarning": "search.selection",
+    "HingeSVC": "estimators.hinge_svm",
     "JournalError": "search.journal",
     "JournalWarning": "search.journal",
     "KernelSearchCV": "estimators.kernel_search",
@@ -64,7 +68,9 @@ __all__ = [
     "Comparison",
     "CriterionCurveDisplay",
     "CriticalDifferenceDisplay",
+    "EpsilonSVR",
     "GridEdgeWarning",
+    "HingeSVC",
     "JournalError",
     "JournalWarning",
     "KernelSearchCV",

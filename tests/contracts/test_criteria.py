@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 import onefit
-from onefit import L2SVC, LSSVC, LSSVR, KernelSearchCV, compare, criteria
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV, compare, criteria
 from onefit.core import Exactness
 from onefit.core.machine import ESTIMATORS
 from onefit.core.registry import read_machine
@@ -27,6 +27,8 @@ MACHINES = {
     "SVC": SVC(kernel="precomputed"),
     "L2SVC": L2SVC(kernel="precomputed"),
     "SVR": SVR(kernel="precomputed"),
+    "HingeSVC": HingeSVC(kernel="precomputed", fit_intercept=False),
+    "EpsilonSVR": EpsilonSVR(kernel="precomputed", fit_intercept=False),
 }
 
 

@@ -7,19 +7,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onefit import L2SVC, LSSVC, LSSVR, KernelSearchCV
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV
 
 GRID = {"alpha": [0.1, 1.0]}
 
 
 def expected_failures(estimator):
     """What GridSearchCV around the same estimator fails as well, and why."""
-    if isinstance(estimator, L2SVC) and estimator.kernel == "rbf":
+    if isinstance(estimator, L2SVC | HingeSVC | EpsilonSVR) and estimator.kernel == "rbf":
         reason = 'gamma="scale" is the variance of the rows, whatever they weigh, as in SVC'
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if not isinstance(estimator, KernelSearchCV):
         return {}
-    if isinstance(estimator.estimator, LSSVC | L2SVC | SVC | SVR | Pipeline):
+    if isinstance(estimator.estimator, LSSVC | L2SVC | HingeSVC | EpsilonSVR | SVC | SVR | Pipeline):
         return {}
     return {"check_supervised_y_2d": "the estimator takes several targets, so a column is not flattened"}
 
@@ -39,9 +39,16 @@ def expected_failures(estimator):
         L2SVC(),
         L2SVC(class_weight="balanced"),
         L2SVC(fit_intercept=False, kernel="linear"),
+        HingeSVC(),
+        HingeSVC(class_weight="balanced"),
+        HingeSVC(fit_intercept=False, kernel="linear"),
+        EpsilonSVR(),
+        EpsilonSVR(fit_intercept=False, kernel="linear"),
         KernelSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2),
         KernelSearchCV(SVR(), {"C": [0.1, 1.0]}, cv=2),
         KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),
+        KernelSearchCV(HingeSVC(), {"C": [0.1, 1.0]}, cv=2),
+        KernelSearchCV(EpsilonSVR(), {"C": [0.1, 1.0]}, cv=2),
         KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
     ],
     expected_failed_checks=expected_failures,

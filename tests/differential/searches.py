@@ -17,7 +17,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, LSSVR
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC
 
 from . import pipelines, scorers, splitters
 
@@ -52,10 +52,12 @@ def draw(seed: int) -> Search:
     """The search of this number."""
     rng = np.random.default_rng([22, seed])
     kind = rng.choice([SVC, SVR, L2SVC, KernelRidge, LSSVC, LSSVR], p=[0.25, 0.15, 0.15, 0.15, 0.15, 0.15])
+    if np.random.default_rng([27, seed]).random() < 0.25:
+        kind = {SVC: HingeSVC, SVR: EpsilonSVR}.get(kind, kind)
     n, d = int(rng.integers(20, 121)), int(rng.integers(1, 9))
     X = draw_inputs(rng, n, d)
     steps = pipelines.draw_steps(rng, d, is_classifier(kind())) if rng.random() < 0.4 else []
-    y = draw_labels(rng, X) if is_classifier(kind()) else draw_targets(rng, X, several=kind is not SVR)
+    y = draw_labels(rng, X) if is_classifier(kind()) else draw_targets(rng, X, several=kind not in (SVR, EpsilonSVR))
     kernel = draw_kernel(rng, kind, alone=not steps)
     size = 1.0 if steps else float((X**2).sum(axis=1).mean()) or 1.0
     machine = kind(kernel=kernel, **draw_machine_params(rng, kind, kernel, y, size))
@@ -142,12 +144,12 @@ def draw_machine_params(rng, kind, kernel, y, size):
         params["tol"] = LIBSVM_TOL * (max(1.0, float(np.std(y))) if kind is SVR else 1.0)
     if kernel in ("poly", "sigmoid"):
         params |= {"gamma": float(rng.choice([0.1, 1.0])) / size, "degree": int(rng.integers(2, 4)), "coef0": 1.0}
-    if kind is SVR:
+    if kind in (SVR, EpsilonSVR):
         params["epsilon"] = float(rng.choice([0.0, 0.01, 0.1, 1.0])) * float(np.std(y) or 1.0)
-    if kind in (SVC, L2SVC, LSSVC):
+    if kind in (SVC, HingeSVC, L2SVC, LSSVC):
         params["class_weight"] = draw_class_weight(rng, y)
-    if kind in (L2SVC, LSSVC, LSSVR):
-        params["fit_intercept"] = bool(rng.random() < 0.8)
+    if kind in (HingeSVC, EpsilonSVR, L2SVC, LSSVC, LSSVR):
+        params["fit_intercept"] = bool(rng.random() < (0.5 if kind in (HingeSVC, EpsilonSVR) else 0.8))
     if kind is SVC and rng.random() < 0.2:
         params["decision_function_shape"] = "ovo"
     return params

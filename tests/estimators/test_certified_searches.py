@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, KernelSearchCV, criteria, kernels
+from onefit import L2SVC, LSSVC, EpsilonSVR, HingeSVC, KernelSearchCV, criteria, kernels
 from tests.oracles.certified import (
     CERTIFIED,
     PRUNED,
@@ -48,6 +48,12 @@ PROVED = [f"proved in round {k}" for k in range(3)]
 OTHERS = ["proved later", "proved by solving"]
 
 ids = {"ids": lambda value: type(value).__name__}
+machines = pytest.mark.parametrize(
+    "model",
+    [SVC(), SVC(break_ties=True), HingeSVC(fit_intercept=False), L2SVC()],
+    ids=["SVC", "break_ties", "HingeSVC", "L2SVC"],
+)
+regressors = pytest.mark.parametrize("model", [SVR(), EpsilonSVR(fit_intercept=False)], **ids)
 
 
 def classes(k, n=80, seed=0):
@@ -83,7 +89,7 @@ def test_every_kind_of_split(k, cv):
 
 
 @pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("model", [SVC(), SVC(break_ties=True), L2SVC()], ids=["SVC", "break_ties", "L2SVC"])
+@machines
 def test_classes_and_machines(k, model):
     grid = {"gamma": [0.05, 0.3, 3.0], "C": [0.05, 0.5, 20.0]}
     _, certified, pruned = compared(model, grid, *classes(k, seed=1), cv=4)
@@ -93,7 +99,7 @@ def test_classes_and_machines(k, model):
     assert (pruned.cv_results_["error_bound"][pruned.cv_results_["exactness"] == "pruned"] >= 0).all()
 
 
-@pytest.mark.parametrize("model", [SVC(), L2SVC()], **ids)
+@pytest.mark.parametrize("model", [SVC(), HingeSVC(fit_intercept=False), L2SVC()], **ids)
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"ant": 2.0, "bee": 0.5}])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights(model, class_weight, weighted):
@@ -148,7 +154,7 @@ def test_regression(regression, scoring, tolerance):
         assert (bounds <= 2 * tolerance * y.std() * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("model", [SVC(), SVC(break_ties=True), L2SVC()], ids=["SVC", "break_ties", "L2SVC"])
+@machines
 @pytest.mark.parametrize("k", [2, 3])
 def test_leave_one_out_of_classes(model, k):
     X, y = classes(k, n=24, seed=3)
@@ -156,26 +162,28 @@ def test_leave_one_out_of_classes(model, k):
     compared(model, {"gamma": [0.1, 1.0], "C": [0.1, 10.0]}, X, y, cv=LeaveOneOut())
 
 
+@regressors
 @pytest.mark.parametrize("scoring", REGRESSION)
-def test_leave_one_out_of_a_regression(regression, scoring):
+def test_leave_one_out_of_a_regression(regression, model, scoring):
     X, y = regression[0][:30], regression[1][:30]
     grid = {"C": [0.1, 1.0, 30.0], "gamma": [0.03, 0.3, 2.0]}
-    exact = search(criteria.CV(), SVR(), grid, X, y, scoring=scoring, cv=LeaveOneOut())
+    exact = search(criteria.CV(), model, grid, X, y, scoring=scoring, cv=LeaveOneOut())
     for criterion in (CERTIFIED, PRUNED):
-        other = search(criterion, SVR(), grid, X, y, scoring=scoring, cv=LeaveOneOut())
+        other = search(criterion, model, grid, X, y, scoring=scoring, cv=LeaveOneOut())
         assert_bounded(exact, other, slack=1e-7)
         assert_as_good(exact, other, slack=1e-7)
 
 
+@regressors
 @pytest.mark.parametrize("scoring", ["r2", "neg_mean_squared_error"])
-def test_weighted_regression(regression, scoring):
+def test_weighted_regression(regression, model, scoring):
     X, y = regression
     params = {"sample_weight": np.random.default_rng(3).uniform(0.0, 2.0, size=len(y))}
     grid = {"C": [0.1, 10.0], "gamma": [0.03, 0.3, 2.0]}
     options = {"scoring": scoring, "fit_params": params, "cv": 4}
-    exact = search(criteria.CV(), SVR(), grid, X, y, **options)
+    exact = search(criteria.CV(), model, grid, X, y, **options)
     for criterion in (CERTIFIED, PRUNED):
-        other = search(criterion, SVR(), grid, X, y, **options)
+        other = search(criterion, model, grid, X, y, **options)
         assert_bounded(exact, other, slack=1e-7)
         assert_as_good(exact, other, slack=1e-7)
 

@@ -114,7 +114,7 @@ def test_criteria_are_refused_before_any_search(regression, monkeypatch):
         raise AssertionError("work before the error")
 
     monkeypatch.setattr(KernelSearchCV, "fit", fit)
-    with pytest.raises(ValueError, match="span is defined for SVC, L2SVC"):
+    with pytest.raises(ValueError, match="span is defined for SVC, HingeSVC, L2SVC"):
         compare(KernelRidge(), GRID, *regression, ["cv", "gcv", "span"])
 
 

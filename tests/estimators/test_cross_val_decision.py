@@ -10,7 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from onefit import LSSVC, LSSVR, RetrainingWarning, cross_val_decision
+from onefit import LSSVC, LSSVR, EpsilonSVR, HingeSVC, RetrainingWarning, criteria, cross_val_decision
+from tests.oracles.bouligand import series_as_printed, sharp_machine, smoothed_hinge, smoothed_tube
+from tests.oracles.problems import partition, points, two_seeds
+from tests.oracles.support_vector import curve, gaussian, labels
 
 SPLITS = [5, KFold(7, shuffle=True, random_state=0), LeaveOneOut(), KFold(2)]
 
@@ -72,6 +75,55 @@ def test_series_converges_to_exact(regression):
         assert errors[2] < 1e-9
         limit = cross_val_decision(model, X, y, method="bif", order=np.inf, **kwargs)
         np.testing.assert_allclose(limit, exact, atol=1e-12)
+
+
+@two_seeds
+@pytest.mark.parametrize("order", [1, 3])
+@pytest.mark.parametrize("C", [2.0, 10.0])
+class TestPlugInSeries:
+    """The paper's recursion: mean of losses, no bias, equal folds, from the machine itself."""
+
+    def test_of_classes(self, seed, order, C):
+        K, y = gaussian_problem(seed, labels)
+        beta, _ = sharp_machine(K, y, np.full(24, C), False)
+        model = HingeSVC(C=C, kernel="precomputed", fit_intercept=False)
+        self.check(K, y, model, smoothed_hinge(0.1), beta, order, C, h=0.1)
+
+    def test_of_a_regression(self, seed, order, C):
+        K, y = gaussian_problem(seed, curve)
+        beta, _ = sharp_machine(K, y, np.full(24, C), False, 0.2)
+        model = EpsilonSVR(C=C, epsilon=0.2, kernel="precomputed", fit_intercept=False)
+        self.check(K, y, model, smoothed_tube(0.2, 0.05), beta, order, C, h=0.05)
+
+    def check(self, K, y, model, loss, beta, order, C, h):
+        splits = partition(0, 24, [6] * 4)
+        asked = {"method": "bif", "order": order, "h": h, "cv": splits, "scale_penalty": True}
+        values = cross_val_decision(model, K, y, start="plug-in", **asked)
+        expected = np.empty(24)
+        for _, test in splits:
+            printed = series_as_printed(K, y, loss, beta, 1 / (2 * 24 * C), test, 4, order)
+            expected[test] = printed[test]
+        np.testing.assert_allclose(values, expected, atol=1e-8)
+        assert np.abs(values - cross_val_decision(model, K, y, **asked)).max() > 1e-6
+        kind = criteria.BIF(order=order, h=h, start="plug-in", scale_penalty=True)
+        wrong = (np.sign(values) != y) if isinstance(model, HingeSVC) else (values - y) ** 2
+        assert kind(K, y, model, cv=splits) == pytest.approx(wrong.mean(), abs=1e-9)
+
+
+def gaussian_problem(seed, target):
+    X = points(seed, 24)
+    return gaussian(X, 1.0), target(seed, X)
+
+
+@pytest.mark.parametrize("method", ["exact", "bif", "retrain"])
+def test_a_start_that_there_is_not_is_refused_before_work(method):
+    with pytest.raises(ValueError, match='start must be "smoothed" or "plug-in", got \'sharp\''):
+        cross_val_decision(LSSVR(), None, None, method=method, start="sharp")
+
+
+def test_without_kinks_both_starts_are_the_same(regression):
+    one, two = (cross_val_decision(LSSVR(), *regression, method="bif", start=s) for s in ("smoothed", "plug-in"))
+    np.testing.assert_array_equal(one, two)
 
 
 def test_rows_tested_twice_get_the_mean_with_a_warning(regression):

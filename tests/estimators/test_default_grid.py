@@ -13,9 +13,9 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
 
 import onefit
-from onefit import L2SVC, LSSVC, LSSVR, default_grid, kernels
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, default_grid, kernels
 
-MACHINES = [SVC(), SVR(), L2SVC(), KernelRidge(kernel="rbf"), LSSVC(), LSSVR()]
+MACHINES = [SVC(), SVR(), HingeSVC(), EpsilonSVR(), L2SVC(), KernelRidge(kernel="rbf"), LSSVC(), LSSVR()]
 
 
 def median_over_pairs(X, distance):
@@ -242,7 +242,7 @@ class TestRefusals:
             default_grid(SVR(), np.where(X > 2, np.nan, X), y)
         with pytest.raises(ValueError, match="Input y contains NaN"):
             default_grid(SVR(), X, np.where(y > 1, np.nan, y))
-        with pytest.raises(ValueError, match="SVR has one target"):
+        with pytest.raises(ValueError, match="regression has one target"):
             default_grid(SVR(), X, np.column_stack([y, y]))
 
 

@@ -167,7 +167,7 @@ class TestRefusals:
             (SVC(), "gcv", "KernelRidge, LSSVC, LSSVR"),
             (SVC(), "radius_margin", "L2SVC"),
             (L2SVC(), "xi_alpha", "SVC"),
-            (LSSVC(), "span", "SVC, L2SVC"),
+            (LSSVC(), "span", "SVC, HingeSVC, L2SVC"),
             (LSSVC(), ["cv", "sm", "gacv"], "SVC"),
             (LSSVC(), "lml", "without bias"),
         ],

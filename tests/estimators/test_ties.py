@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, LSSVR, KernelSearchCV, criteria, cross_val_decision
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV, criteria, cross_val_decision
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::onefit.GridEdgeWarning", "ignore:.*never tested", "ignore:.*more than once"
@@ -28,6 +28,8 @@ MACHINES = {
     "SVC scale": SVC(C=0.3),
     "SVR": SVR(gamma=0.1),
     "L2SVC": L2SVC(gamma=0.1),
+    "HingeSVC without bias": HingeSVC(C=0.3, gamma=0.1, fit_intercept=False),
+    "EpsilonSVR without bias": EpsilonSVR(gamma=0.1, fit_intercept=False),
 }
 machines = pytest.mark.parametrize("name", MACHINES)
 

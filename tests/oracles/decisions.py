@@ -1,12 +1,13 @@
 """Decision values of every machine on its training rows, by other means than its own."""
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR
 from sklearn.utils.class_weight import compute_sample_weight
 
-from onefit import L2SVC, LSSVC
+from onefit import L2SVC, LSSVC, EpsilonSVR, HingeSVC
 
 from .interior_point import InteriorPointSVC, InteriorPointSVR
 from .least_squares import solve
@@ -14,13 +15,13 @@ from .support_vector import squared_hinge_newton
 
 
 def svm_oracle(machine):
-    """An unfitted machine in double precision with the parameters of an SVC, an SVR or an L2SVC."""
+    """An unfitted machine in double precision with the parameters of a support vector machine with a bias."""
     common = {name: getattr(machine, name) for name in ("C", "kernel", "gamma", "degree", "coef0")}
-    if isinstance(machine, SVR):
+    if isinstance(machine, SVR | EpsilonSVR):
         return InteriorPointSVR(**common, epsilon=machine.epsilon)
     if isinstance(machine, L2SVC):
         return NewtonL2SVC(**common, class_weight=machine.class_weight)
-    shape = machine.decision_function_shape
+    shape = getattr(machine, "decision_function_shape", "ovr")
     return InteriorPointSVC(**common, class_weight=machine.class_weight, decision_function_shape=shape)
 
 
@@ -53,7 +54,7 @@ def _coded(y):
 
 def training_values(machine, X, y):
     """Values of a machine on the rows it is trained on: decision values, or predictions of a regression."""
-    if isinstance(machine, SVC | SVR | L2SVC):
+    if isinstance(machine, SVC | SVR | HingeSVC | EpsilonSVR | L2SVC):
         oracle = svm_oracle(machine).fit(X, y)
-        return oracle.predict(X) if isinstance(machine, SVR) else oracle.decision_function(X)
+        return oracle.decision_function(X) if is_classifier(machine) else oracle.predict(X)
     return least_squares_values(machine, X, y)

@@ -25,6 +25,8 @@ UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError
 TRUSTED = frozenset(
     {
         "numpy.dtype",
+        "onefit.estimators.epsilon_svm.EpsilonSVR",
+        "onefit.estimators.hinge_svm.HingeSVC",
         "onefit.estimators.l2_svm.L2SVC",
         "onefit.estimators.ls_svm.LSSVC",
         "onefit.estimators.ls_svm.LSSVR",

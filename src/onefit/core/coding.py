@@ -295,9 +295,7 @@ def row_weights(
         return class_weights(dict(class_weight), classes, targets.labels, sample_weight)
 
     def balanced(present: NDArray[Any], y: NDArray[Any], given: Array | None) -> Array:
-        if balance_weighted or given is None:
-            return np.asarray(class_weights("balanced", present, y, given))
-        return np.asarray(class_weights("balanced", np.unique(y), y, None)) * given
+        return np.asarray(trained_weights("balanced", present, y, given, balance_weighted=balance_weighted))
 
     if shared:
         return balanced(classes, targets.labels, sample_weight)
@@ -323,6 +321,20 @@ def code_pairs(y: NDArray[Any], classes: NDArray[Any]) -> Array:
     """A column per pair (i, j) of classes, i < j: -1 for i, +1 for j, 0 for rows of other classes."""
     first, second = np.triu_indices(len(classes), 1)
     return np.where(y[:, None] == classes[second], 1.0, np.where(y[:, None] == classes[first], -1.0, 0.0))
+
+
+def trained_weights(
+    class_weight: str | Mapping[Any, float] | None,
+    classes: NDArray[Any],
+    y: NDArray[Any],
+    sample_weight: Array | None,
+    *,
+    balance_weighted: bool,
+) -> Array | None:
+    """``class_weights`` of the rows that are trained on; balanced ones balance sample weights, or numbers of rows."""
+    if class_weight == "balanced" and not balance_weighted and sample_weight is not None:
+        return np.asarray(class_weights("balanced", np.unique(y), y, None)) * sample_weight
+    return class_weights(class_weight, classes, y, sample_weight)
 
 
 def class_weights(

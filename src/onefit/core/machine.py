@@ -26,9 +26,9 @@ EPSILON_INSENSITIVE = "support vector regression"
 
 ESTIMATORS = {
     LEAST_SQUARES: ("KernelRidge", "LSSVC", "LSSVR"),
-    HINGE: ("SVC",),
+    HINGE: ("SVC", "HingeSVC"),
     SQUARED_HINGE: ("L2SVC",),
-    EPSILON_INSENSITIVE: ("SVR",),
+    EPSILON_INSENSITIVE: ("SVR", "EpsilonSVR"),
 }
 """The estimators that are read as each learner, for messages."""
 

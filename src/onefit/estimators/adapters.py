@@ -16,9 +16,11 @@ from ..core.registry import register_reader
 from ..learners.epsilon_insensitive import EpsilonInsensitive
 from ..learners.hinge import Hinge
 from ..learners.square import SquareLoss
-from ..learners.squared_hinge import SquaredHinge
+from .epsilon_svm import EpsilonSVR
+from .hinge_svm import HingeSVC
 from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
+from .support_vector import SupportVectorMachine
 
 
 def _kernel_of(estimator):
@@ -78,10 +80,12 @@ def _class_weight_of(estimator, zero: bool = True):
 
 def _svm_kernel_of(estimator):
     """Of a support vector machine: "auto" and "scale" for gamma; callables take two matrices."""
-    kernel, gamma = estimator.kernel, estimator.gamma
-    if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not isinstance(estimator, L2SVC):
+    kernel, gamma, own = estimator.kernel, estimator.gamma, isinstance(estimator, SupportVectorMachine)
+    if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not own:
         raise NotUnderstoodError(f"{type(estimator).__name__} has a callable kernel")
-    if not isinstance(estimator, L2SVC):
+    if own:
+        _check_positive(estimator, "tol")
+    else:
         _check_as_scikit_learn(estimator)
     gamma = None if isinstance(gamma, str) and gamma == "auto" else gamma
     return kernels.from_params(kernel, gamma=gamma, degree=estimator.degree, coef0=estimator.coef0)
@@ -94,12 +98,16 @@ def _check_as_scikit_learn(estimator) -> None:
         raise ValueError(f"kernel of {name} must be linear, poly, rbf, sigmoid or precomputed, got {kernel!r}.")
     if estimator.gamma is None:
         raise ValueError(f'gamma of {name} must be "scale", "auto" or a number, got None.')
-    for parameter in ("tol", "cache_size"):
-        value = getattr(estimator, parameter)
-        if not isinstance(value, Real) or not float(value) > 0:
-            raise ValueError(f"{parameter} of {name} must be a positive number, got {value!r}.")
+    _check_positive(estimator, "tol")
+    _check_positive(estimator, "cache_size")
     if not isinstance(estimator.shrinking, bool | np.bool_):
         raise ValueError(f"shrinking of {name} must be True or False, got {estimator.shrinking!r}.")
+
+
+def _check_positive(estimator, parameter: str) -> None:
+    value = getattr(estimator, parameter)
+    if not isinstance(value, Real) or not float(value) > 0:
+        raise ValueError(f"{parameter} of {type(estimator).__name__} must be a positive number, got {value!r}.")
 
 
 def _box_of(estimator) -> tuple[float, ...]:
@@ -131,20 +139,35 @@ def _svc(estimator) -> Machine:
     )  # fmt: skip
 
 
-def _l2_svc(estimator) -> Machine:
+def _own_classifier(estimator) -> Machine:
     _refuse_limit(estimator)
-    learner = SquaredHinge(bool(estimator.fit_intercept))
-    kernel, weight = _svm_kernel_of(estimator), _class_weight_of(estimator)
-    return Machine(learner, kernel, _box_of(estimator), weight, pairs=Pairs(), stops_at_tol=True)
+    return Machine(
+        estimator.learner(), _svm_kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator, zero=False),
+        pairs=Pairs(), balance_weighted=estimator.balance_weighted, stops_at_tol=True,
+    )  # fmt: skip
 
 
 def _svr(estimator) -> Machine:
+    learner = EpsilonInsensitive(epsilon=_tube_of(estimator))
+    return _regression(estimator, learner)
+
+
+def _epsilon_svr(estimator) -> Machine:
+    _tube_of(estimator)
+    return _regression(estimator, estimator.learner())
+
+
+def _regression(estimator, learner: EpsilonInsensitive) -> Machine:
     _refuse_limit(estimator)
+    return Machine(learner, _svm_kernel_of(estimator), _box_of(estimator), stops_at_tol=True)
+
+
+def _tube_of(estimator) -> float:
     epsilon = estimator.epsilon
     if not isinstance(epsilon, Real) or not np.isfinite(float(epsilon)) or epsilon < 0:
-        raise ValueError(f"epsilon of SVR must be a finite non-negative number, got {epsilon!r}.")
-    learner = EpsilonInsensitive(epsilon=float(epsilon))
-    return Machine(learner, _svm_kernel_of(estimator), _box_of(estimator), stops_at_tol=True)
+        name = type(estimator).__name__
+        raise ValueError(f"epsilon of {name} must be a finite non-negative number, got {epsilon!r}.")
+    return float(epsilon)
 
 
 def _single_ridge(estimator) -> tuple[float, ...]:
@@ -154,8 +177,10 @@ def _single_ridge(estimator) -> tuple[float, ...]:
     return penalties
 
 
+register_reader(EpsilonSVR, _epsilon_svr)
+register_reader(HingeSVC, _own_classifier)
 register_reader(KernelRidge, _kernel_ridge)
-register_reader(L2SVC, _l2_svc)
+register_reader(L2SVC, _own_classifier)
 register_reader(LSSVC, _ls_svc)
 register_reader(LSSVR, _ls_svr)
 register_reader(SVC, _svc)

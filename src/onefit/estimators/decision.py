@@ -52,6 +52,7 @@ def cross_val_decision(
     method="exact",
     order=5,
     h=None,
+    start="smoothed",
     scale_penalty=False,
     preprocessing="per_fold",
     n_jobs=None,
@@ -61,8 +62,8 @@ def cross_val_decision(
     Parameters
     ----------
     estimator : estimator
-        ``SVC``, ``SVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; others are
-        retrained, with a warning.
+        ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline
+        that ends in one; others are retrained, with a warning.
     X, y, cv, groups
         As in ``cross_val_predict``, but the splits may overlap and need not cover all rows.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -73,8 +74,11 @@ def cross_val_decision(
     order : int or np.inf, default=5
         Order of the series.
     h : float, default=None
-        Over how much on both sides of its kinks the series smooths the loss of SVC (None: 0.01) and SVR (None: a
-        hundredth of ``epsilon``).
+        Over how much on both sides of its kinks the series smooths the hinge loss (None: 0.01) and the
+        epsilon-insensitive one (None: a hundredth of ``epsilon``).
+    start : {"smoothed", "plug-in"}, default="smoothed"
+        Where the series of a loss with kinks starts from: the minimiser of the smoothed loss, or that of the loss
+        itself, as in the paper. Without kinks the two are the same.
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
@@ -103,7 +107,7 @@ def cross_val_decision(
         raise ValueError(f'method must be "exact", "bif" or "retrain", got {method!r}.')
     if preprocessing not in ("per_fold", "shared"):
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {preprocessing!r}.')
-    series = Series(order, h)
+    series = Series(order, h, start)  # checks them, whatever the method
     X, y = indexable(X, y)
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
     folds = Folds.from_splits(splitter.split(X, y, groups), X.shape[0] if hasattr(X, "shape") else len(X))

@@ -20,6 +20,8 @@ from ..search.indexing import take_rows
 from ..search.routing import final_weights, split_pipeline
 from ..search.strategies import Exhaustive, Strategy, Zooming
 from ..search.views import checked_rows
+from .epsilon_svm import EpsilonSVR
+from .hinge_svm import HingeSVC
 from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
 
@@ -34,6 +36,8 @@ _ALIASES = {"gaussian": "rbf", "polynomial": "poly"}
 _KERNELS_OF = {
     SVC: SUPPORT_VECTOR_KERNELS,
     SVR: SUPPORT_VECTOR_KERNELS,
+    HingeSVC: NAMES,
+    EpsilonSVR: NAMES,
     L2SVC: NAMES,
     KernelRidge: NAMES,
     LSSVC: NAMES,
@@ -47,8 +51,8 @@ def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None)
     Parameters
     ----------
     estimator : estimator
-        ``SVC``, ``SVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; then the
-        names have the step's prefix, and scales are those of the transformed X.
+        ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline
+        that ends in one; then the names have the step's prefix, and scales are those of the transformed X.
     X, y
         The data. The grid depends on the scale of X (in regression also of y) and on the number of rows, and on
         nothing random: medians are those of all pairs of rows, or of 1000 rows drawn with a fixed seed.
@@ -79,7 +83,7 @@ def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None)
     coefficients are proportional; ``alpha`` in powers of ten from 1e-6, next to interpolation, to a tenth of n, where
     the largest eigenvalues are shrunk away.
 
-    *Tube.* ``epsilon`` of SVR is 1, 1/4 and 1/16 of the noise: the median absolute difference of the targets of nearest
+    *Tube.* ``epsilon`` is 1, 1/4 and 1/16 of the noise: the median absolute difference of the targets of nearest
     neighbours, scaled to the standard deviation of a Gaussian. The best tube is proportional to the noise.
 
     Where the data have no scale (one row, equal rows, a constant target) the unit is one.
@@ -111,7 +115,7 @@ def families(estimator, X, y, kernels=None, fit_params: dict | None = None) -> l
     if transformers is not None:
         X = clone(transformers).fit_transform(X, y, **before)
     prefix = "" if machine is estimator else f"{estimator.steps[-1][0]}__"
-    sample = _Sample.of(checked_rows(X), y if isinstance(machine, SVR) else None)
+    sample = _Sample.of(checked_rows(X), y if isinstance(machine, SVR | EpsilonSVR) else None)
     return [_family(machine, name, sample, kernels is not None).renamed(prefix) for name in names]
 
 
@@ -156,7 +160,7 @@ class _Sample:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
             if y.ndim != 1:
-                raise ValueError(f"SVR has one target; y has shape {y.shape}.")
+                raise ValueError(f"Support vector regression has one target; y has shape {y.shape}.")
         if n <= SAMPLE:
             return cls(X, y, n)
         rows = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
@@ -250,7 +254,7 @@ def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
     if isinstance(machine, KernelRidge | LSSVC | LSSVR):
         last = max(0, int(np.ceil(np.log10(sample.n))) - 1)
         return {"alpha": LogAxis(spread, 10.0, -6, last, reach=10)}
-    if isinstance(machine, SVR):
+    if isinstance(machine, SVR | EpsilonSVR):
         penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=8)
         return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
     return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=8)}

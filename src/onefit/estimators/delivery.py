@@ -26,7 +26,7 @@ from ..search.indexing import take_block
 from ..search.planning import Preparation
 from ..search.routing import split_pipeline
 from ..search.run import run_tasks
-from .l2_svm import L2SVC
+from .support_vector import SupportVectorMachine
 
 PRECISE = 1e-9
 """``tol``, relative to the spread of the values, at which LIBSVM's solution is the exact one for every score."""
@@ -83,7 +83,7 @@ def deliver(model, X, y, fit_params: dict, *, exactly: bool, keep_tol: bool = Fa
     Cost: a training, and for estimators of other packages an exact solution on all rows.
     """
     final = _stops_at_tol(model) if exactly else None
-    if isinstance(final, L2SVC):  # the solver that searches use
+    if isinstance(final, SupportVectorMachine):  # the solver that searches use
         final.set_params(tol=min(final.tol, TOLERANCE))
         return Delivery(_fit(model, X, y, fit_params), np.nan)
     exact = None if final is None else _exact_values(model, X, y, fit_params, single)

@@ -36,10 +36,10 @@ from .search_run import SearchRun
 class KernelSearchCV(GridSearchCV):
     """Exhaustive search over kernels and regularisation, exactly as GridSearchCV but far cheaper.
 
-    Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands
-    (``SVC``, ``SVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, also at the end of a Pipeline) each Gram
-    matrix is computed once, least squares take all regularisation values from one factorisation and support vector
-    machines from one warm-started path, and the held-out values of every fold come from the full-data solution,
+    Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands (``SVC``, ``SVR``,
+    ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, also at the end of a Pipeline) each
+    Gram matrix is computed once, least squares take all regularisation values from one factorisation and support
+    vector machines from one warm-started path, and the held-out values of every fold come from the full-data solution,
     exactly, in double precision whatever the type of X. Everything else is retrained as GridSearchCV does, with a
     warning and a label.
 
@@ -121,9 +121,9 @@ class KernelSearchCV(GridSearchCV):
     ledger_ : Ledger
         How many matrices, factorisations and fits the search cost.
     best_estimator_ : estimator
-        Trained on all rows such that its values are those of the solution that was scored: ``tol`` of an SVC, SVR or
-        L2SVC is lowered for that unless it is searched over. A candidate whose solver cannot give that is scored as
-        it trains, labelled "retrained", and chosen only if it is still the best.
+        Trained on all rows such that its values are those of the solution that was scored: ``tol`` of a support vector
+        machine is lowered for that (not if it is searched over, for SVC and SVR). A candidate whose solver cannot give
+        that is scored as it trains, labelled "retrained", and chosen only if it is still the best.
     best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As in GridSearchCV.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .bias import undetermined_bias
 from .dual import TOLERANCE, Array
 from .dual_solver import DualSolver, indefiniteness
 from .support_vector import SupportVectorLearner
@@ -51,7 +52,9 @@ def fit_columns(
         dual = learner.dual(np.ascontiguousarray(Y[rows, column]), C, weights[rows])
         solver = DualSolver(part, noise, tolerance, max_rounds)
         solution = solver.solve(dual, np.zeros(len(rows)), np.zeros(len(rows)), warm=False)
-        coefficients[rows, column], intercept[column] = solution.beta, solution.b
-        gap[column], rounds[column] = dual.gap(solution.beta, solution.u, solution.b), solution.rounds
+        interval = undetermined_bias(dual, solution)
+        b = solution.b if interval is None else sum(interval) / 2  # the one that searches score
+        coefficients[rows, column], intercept[column] = solution.beta, b
+        gap[column], rounds[column] = dual.gap(solution.beta, solution.u, b), solution.rounds
         converged &= solution.converged
     return SupportVectorFit(coefficients, intercept, gap, rounds, converged)
