@@ -112,6 +112,20 @@ def test_moments_by_repeated_cross_validation(seed, name):
     assert criteria.CVVariance(eta=2.0)(K, y, model, cv=splits) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared", lambda y, f: np.abs(y - f) ** 3])
+def test_moments_of_other_losses(loss):
+    K, y, model = single_precision(GRAMS["narrow"](0)), two_labels(0, 0.5), MODELS["SVC"]
+    literal = {"hinge": lambda y, f: np.maximum(0, 1 - y * f), "squared": lambda y, f: (y - f) ** 2}.get(loss, loss)
+    found = []
+    for train, test in RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0).split(K, y):
+        trained = clone(model).fit(K[np.ix_(train, train)], y[train])
+        found.append(literal(y[test], trained.decision_function(K[np.ix_(test, train)])).mean())
+    spread = np.reshape(found, (2, 4)).var(axis=1, ddof=1).mean()
+    moments = bounds.cv_moments(K, y, model, k=4, repeats=2, random_state=0, loss=loss)
+    assert moments.mean == pytest.approx(np.mean(found), rel=1e-9)
+    assert moments.variance - moments.covariance == pytest.approx(spread, rel=1e-9)
+
+
 def samples():
     """All ways of drawing six targets from two values, equally likely."""
     return [np.array(values) for values in itertools.product([0.0, 1.0], repeat=6)]

@@ -13,6 +13,7 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from ..criteria.calling import evidence_of
 from ..criteria.fold_moments import check_correlation, fold_means, fold_moments
 from ..criteria.held_out import held_out_losses
+from ..criteria.losses import Loss, check_loss
 from .checks import check_positive, check_rows
 
 
@@ -90,6 +91,7 @@ def cv_moments(
     correlation: float | None = None,
     random_state: Any = None,
     scale_penalty: bool = False,
+    loss: Loss | None = None,
 ) -> FoldMoments:
     r"""Estimate the variance of one fold's error and the covariance of two folds' by repeated cross-validation.
 
@@ -122,11 +124,13 @@ def cv_moments(
         Draws the partitions.
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows, as in ``criteria.CV``.
+    loss : {"error", "squared", "hinge", "absolute"} or callable(y, f), default=None
+        Loss that a fold averages, as in ``criteria.CV``. None: wrong labels, or the squared error of a regression.
 
     Returns
     -------
     FoldMoments
-        Moments of the squared error, or of the share of wrong labels, of a fold.
+        Moments of the mean loss of a fold.
 
     Examples
     --------
@@ -142,11 +146,12 @@ def cv_moments(
     """
     check_rows(k)
     check_correlation(correlation)
+    check_loss(loss)
     splitter = RepeatedStratifiedKFold if is_classifier(estimator) else RepeatedKFold
     cv = splitter(n_splits=k, n_repeats=repeats, random_state=random_state)
     evidence = evidence_of(K, y, estimator, cv, labels=False, held_out=True)
     held = evidence.held(None, scale_penalty)
-    means = fold_means(held_out_losses(evidence, held, None), held)[0]
+    means = fold_means(held_out_losses(evidence, held, loss), held)[0]
     if np.isnan(means).any():
         raise ValueError(f"Cross-validation of {estimator}: {evidence.reasons[0]}.")
     variances, covariances = fold_moments(means.reshape(repeats, k), 1.0 / k if correlation is None else correlation)

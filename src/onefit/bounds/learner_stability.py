@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..criteria.losses import Loss
 from .checks import check_delta, check_positive, check_rows
-from .retraining import Loss, Retraining, draws, read_retraining
+from .retraining import Retraining, draws, read_retraining
 
 
 def empirical_uniform_stability(
-    K: Any, y: Any, estimator: Any, *, loss: Loss = None, scale_penalty: bool = False
+    K: Any, y: Any, estimator: Any, *, loss: Loss | None = None, scale_penalty: bool = False
 ) -> float:
     r"""The largest change of a loss on the data when a row is left out.
 
@@ -36,8 +37,8 @@ def empirical_uniform_stability(
     estimator : estimator with kernel="precomputed"
         Trained n + 1 times.
     loss : {"squared", "hinge", "absolute"} or callable(y, f), default=None
-        Loss of targets (-1 and +1 of classes) and decision values. None: squared for least squares, hinge for support
-        vector classification, absolute for support vector regression.
+        Loss of targets (-1 and +1 of classes) and decision values. None: that of the machine in ``criteria.RKS``,
+        squared for least squares, hinge for support vector classification, epsilon-insensitive for regression.
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows, as in the papers, whose λ multiplies the mean loss.
 
@@ -59,7 +60,7 @@ def empirical_uniform_stability(
 
 
 def pointwise_hypothesis_stability(
-    K: Any, y: Any, estimator: Any, *, loss: Loss = None, scale_penalty: bool = False
+    K: Any, y: Any, estimator: Any, *, loss: Loss | None = None, scale_penalty: bool = False
 ) -> float:
     r"""The mean change of the loss of a row when that row is left out.
 
@@ -99,7 +100,7 @@ def hypothesis_stability(
     train_size: int | None = None,
     repeats: int = 20,
     random_state: Any = None,
-    loss: Loss = None,
+    loss: Loss | None = None,
     scale_penalty: bool = False,
 ) -> float:
     r"""The mean change of the loss of a new row when a training row is left out.
@@ -150,7 +151,7 @@ def loss_stability(
     train_size: int | None = None,
     repeats: int = 20,
     random_state: Any = None,
-    loss: Loss = None,
+    loss: Loss | None = None,
     scale_penalty: bool = False,
 ) -> float:
     r"""The mean squared change of the centred loss of a new row when a training row is replaced by another.

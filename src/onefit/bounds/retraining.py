@@ -11,25 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE
 from ..core.registry import read_machine
+from ..criteria.losses import LOSSES, Loss
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Loss = str | Callable[[Array, Array], Array] | None
-
-LOSSES: dict[str, Callable[[Array, Array], Array]] = {
-    "squared": lambda y, f: (y - f) ** 2,
-    "hinge": lambda y, f: np.maximum(0.0, 1.0 - y * f),
-    "absolute": lambda y, f: np.abs(y - f),
-}
-MACHINE_LOSSES = {
-    LEAST_SQUARES: "squared",
-    HINGE: "hinge",
-    SQUARED_HINGE: "hinge",
-    EPSILON_INSENSITIVE: "absolute",
-}
-"""The loss that is Lipschitz or squared in the papers' theorems, by learner."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,7 @@ class Retraining:
         return np.asarray(self.loss(self.codes[tested], values(self.K[np.ix_(tested, train)])), dtype=np.float64)
 
 
-def read_retraining(K: Any, y: Any, estimator: Any, loss: Loss, scale_penalty: bool) -> Retraining:
+def read_retraining(K: Any, y: Any, estimator: Any, loss: Loss | None, scale_penalty: bool) -> Retraining:
     """Check the arguments that all estimates of stability share."""
     K, y = np.asarray(K, dtype=np.float64), np.asarray(y)
     if K.ndim != 2 or K.shape != (len(y), len(y)):
@@ -74,7 +60,7 @@ def read_retraining(K: Any, y: Any, estimator: Any, loss: Loss, scale_penalty: b
         if len(classes) != 2:
             raise ValueError(f"An estimate of stability needs two classes: the target has {len(classes)}.")
         codes = np.where(y == classes[1], 1.0, -1.0)
-    found = MACHINE_LOSSES[read_machine(estimator).learner.name] if loss is None else loss
+    found = read_machine(estimator).learner.loss if loss is None else loss
     if isinstance(found, str):
         if found not in LOSSES:
             raise ValueError(f"loss must be None, one of {', '.join(LOSSES)}, or a function of (y, f), got {found!r}.")
