@@ -5,13 +5,13 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from onefit import L2SVC, criteria
+from onefit import L2SVC, HingeSVC, criteria
 from onefit.core.capabilities import Margin
 from onefit.criteria.span import squared_spans
 
 from ..oracles import criteria as oracle
 from ..oracles.problems import points, seeds, two_seeds
-from ..oracles.support_vector import gaussian, gram, labels, squared_hinge_newton
+from ..oracles.support_vector import coordinate_descent, gaussian, gram, labels, squared_hinge_newton
 from ..oracles.support_vector import single_precision as rounded
 from .problems import GRAMS, N, three_labels, two_labels
 
@@ -35,6 +35,63 @@ def trained(K, y, C):
         solved = np.linalg.solve(system, np.append(y[free] - K[free] @ bounded, -bounded.sum()))
         beta[free], b = solved[:m], solved[m]
     return np.abs(beta), K @ beta + b
+
+
+def trained_without_bias(K, y, C):
+    """(alpha, f) of the machine without a bias."""
+    beta = coordinate_descent(K, y, np.full(len(K), C))
+    return np.abs(beta), K @ beta
+
+
+@seeds
+@pytest.mark.parametrize("C", [0.1, 1.0])
+@pytest.mark.parametrize("name", ["medium", "narrow"])
+class TestWithoutABias:
+    def test_generalised_approximate_cross_validation(self, seed, name, C):
+        K, y = problem(name, seed)
+        alpha, f = trained_without_bias(K, y, C)
+        within = np.where(y * f < -1, 2.0, np.where(y * f <= 1 + 1e-8, 1.0, 0.0))
+        expected = (np.maximum(0.0, 1 - y * f) + within * alpha * np.diagonal(K)).mean()
+        assert criteria.GACV()(K, y, unbiased(C)) == pytest.approx(expected, rel=1e-8)
+
+    def test_span(self, seed, name, C):
+        K, y = problem(name, seed)
+        alpha, f = trained_without_bias(K, y, C)
+        alpha[np.abs(alpha - C) <= 1e-12] = C
+        margins = y * f - alpha * oracle.squared_spans(K, y, alpha, C, bias=False)
+        unsure = np.abs(margins) < 1e-8
+        value = criteria.Span()(K, y, unbiased(C))
+        assert (margins[~unsure] < 0).sum() / len(K) <= value + 1e-12 <= ((margins < 0) | unsure).mean() + 2e-12
+
+
+def unbiased(C):
+    return HingeSVC(C=C, kernel="precomputed", fit_intercept=False)
+
+
+@seeds
+@pytest.mark.parametrize("C", [0.002, 0.1, 1.0])
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_xi_alpha_without_a_bias_is_never_below_leave_one_out(seed, C, shift):
+    """A constant in K counts, since there is no bias to take it up: the radius is that around zero."""
+    n = 31
+    K = gram("medium", seed, n)[0] + shift
+    y = np.where(np.random.default_rng(seed).permutation(n) % 2, -1.0, 1.0)  # one more of +1
+    wrong = 0
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        model = unbiased(C).fit(K[np.ix_(rest, rest)], y[rest])
+        wrong += model.decision_function(K[[i]][:, rest])[0] * y[i] < 0
+    for rho in (1.0, 2.0):
+        assert criteria.XiAlpha(rho=rho)(K, y, unbiased(C)) >= wrong / n
+
+
+@seeds
+def test_xi_alpha_without_a_bias_counts_rows(seed):
+    K, y = problem("medium", seed)
+    alpha, f = trained_without_bias(K, y, 1.0)
+    score = 1.3 * alpha * np.diagonal(K).max() + np.maximum(0.0, 1 - y * f)
+    assert (np.abs(score - 1) > 1e-9).all()
+    assert criteria.XiAlpha(rho=1.3)(K, y, unbiased(1.0)) == (score > 1).mean()
 
 
 def problem(name, seed, n=30):

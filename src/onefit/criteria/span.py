@@ -25,9 +25,9 @@ class Span(Criterion):
     f is the machine of K + D, on its rows: for the squared hinge loss y f = 1 at every support vector.
     With :math:`\tilde K = \begin{pmatrix} K_{FF} + D & 1 \\ 1^T & 0 \end{pmatrix}` on the free support vectors F (no
     border without a bias; D = 1/(2C) for the squared hinge loss), :math:`S_p^2 = 1/(\tilde K^{-1})_{pp}` for free p,
-    :math:`K_{pp} - v^T \tilde K^{-1} v` with v = (K_Fp, 1) for bounded p, and 0 elsewhere. Without free support
-    vectors, and for K = 0, it is the training error, f = 0 read as ``predict`` reads it; a single free one with a bias
-    has no others to span it: S² is infinite.
+    :math:`K_{pp} - v^T \tilde K^{-1} v` with v = (K_Fp, 1) for bounded p, and 0 elsewhere. For K = 0, and
+    with a bias but no free support vectors, it is the training error, f = 0 read as ``predict`` reads it; a single free
+    one with a bias has no others to span it: S² is infinite.
 
     Cost    O(m³) for m free support vectors, after the fit.
     Oracle  dense inverses; leave-one-out fits of the squared hinge loss wherever no support vector changes its state.
@@ -54,7 +54,7 @@ class Span(Criterion):
 
 
 def _share_of_errors(K: Array, margin: Margin) -> float:
-    if not len(margin.free) or not K.diagonal().any():
+    if (margin.bias and not len(margin.free)) or not K.diagonal().any():
         return float(((margin.values > 0) != (margin.labels > 0)).mean())
     left_out = margin.labels * (margin.values + margin.ridge * margin.beta)  # f in the space of K + D
     moved = margin.beta != 0
@@ -66,7 +66,7 @@ def squared_spans(K: Array, margin: Margin) -> Array:
     """``S_p²`` of every row (n,)."""
     spans, free = np.zeros(len(K)), margin.free
     size = float(np.abs(K.diagonal()).max(initial=0.0))
-    if not len(free) or size == 0.0:
+    if (margin.bias and not len(free)) or size == 0.0:
         return spans
     inverse = _inverse(K, margin, free, size)
     own = inverse.diagonal()[: len(free)]

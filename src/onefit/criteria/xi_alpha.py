@@ -18,7 +18,9 @@ class XiAlpha(Criterion):
     .. math:: \frac1n \#\{i : \rho \, \alpha_i R^2 + \xi_i \ge 1\}, \qquad
               R^2 = \max_{ij} (K_{ii} - K_{ij})
 
-    ``rho=2`` is what the proof needs; SVMlight's default of one is no bound.
+    ``rho=2`` is what the proof needs; SVMlight's default of one is no bound. The proof lets the bias take up a constant
+    in K. Without a bias, :math:`R^2 = \max_i K_{ii}`, and one is enough: leaving row i out changes
+    :math:`y_i f(x_i)` by :math:`\alpha_i K_{ii}` at most (Jaakkola & Haussler, 1999).
 
     Cost    O(n²), after the fit.
     Oracle  leave-one-out fits, which it is never below.
@@ -45,7 +47,8 @@ class XiAlpha(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The bound for every candidate."""
         rows = evidence.ws.rows()
-        squared_radius = float((rows.diagonal - rows.totals.smallest).max())
+        smallest = rows.totals.smallest if evidence.machine.learner.bias else 0.0
+        squared_radius = float((rows.diagonal - smallest).max())
         values = []
         for (margin,) in evidence.margins:
             counted = self.rho * np.abs(margin.beta) * squared_radius + margin.slacks >= 1
