@@ -1,5 +1,6 @@
 """What every criterion of the registry promises."""
 
+import re
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from sklearn.svm import SVC, SVR
 import onefit
 from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV, compare, criteria
 from onefit.core import Exactness
-from onefit.core.machine import ESTIMATORS
-from onefit.core.registry import read_machine
+from onefit.core.capabilities import CAPABILITIES
+from onefit.core.registry import estimators_read_as, estimators_that_offer, read_machine
 from onefit.criteria import table
-from onefit.criteria.base import READS, Criterion
+from onefit.criteria.base import READS, Criterion, capabilities_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 PAGE = Path(__file__).parents[2] / "docs" / "criteria.md"
@@ -49,6 +50,12 @@ class MeanEntry(Criterion):
 
     def path(self, evidence):
         return np.full(evidence.size, self.scale * evidence.ws.rows().totals.sums.mean() / evidence.n)
+
+
+def machine_for(kind, otherwise="KernelRidge"):
+    """The name of an estimator that the criterion is defined for."""
+    required = capabilities_of(kind())
+    return estimators_that_offer(required)[0] if required else otherwise
 
 
 @pytest.fixture
@@ -85,7 +92,6 @@ class TestEveryCriterion:
         assert set(criterion.reads) <= set(READS)
         assert criterion.reads
         assert isinstance(criterion.greater_is_better, bool)
-        assert set(kind.learners) <= set(ESTIMATORS)
         assert kind.classes in ("any", "labels", "two")
         assert isinstance(kind.exactness, Exactness)
         for text in (kind.formula, kind.cost, kind.estimates, kind.use, kind.failures, kind.__doc__):
@@ -94,10 +100,15 @@ class TestEveryCriterion:
     @pytest.mark.parametrize("machine", MACHINES)
     def test_is_a_number_or_a_refusal_that_names_machines(self, kind, machine):
         K, y = data()
-        valid = [name for learner in kind.learners for name in ESTIMATORS[learner]] or list(MACHINES)
-        if machine not in valid:
-            with pytest.raises(ValueError, match=", ".join(valid)):
+        offered = read_machine(MACHINES[machine]).learner.offers
+        lacking = [name for name in kind().reads if name in CAPABILITIES and name not in offered]
+        if lacking:
+            with pytest.raises(ValueError, match=f"The criterion {kind.name} is defined for ") as refusal:
                 kind()(K, y, MACHINES[machine], cv=3)
+            valid, given = str(refusal.value).split("; ")
+            assert set(estimators_that_offer(capabilities_of(kind()))) == set(valid.split(" for ")[1].split(", "))
+            assert machine in given
+            assert all(CAPABILITIES[name] in given for name in lacking)
         else:
             value = kind()(K, y, MACHINES[machine], cv=3)
             assert isinstance(value, float)
@@ -105,7 +116,7 @@ class TestEveryCriterion:
 
     def test_needs_an_estimator_only_if_it_says_so(self, kind):
         K, y = data()
-        if {"smoother", "margin", "heldout"} & set(kind().reads):
+        if {"left_out", "heldout", *CAPABILITIES} & set(kind().reads):
             with pytest.raises(ValueError, match=r"estimator|understand|fast path"):
                 kind()(K, y)
         else:
@@ -115,12 +126,12 @@ class TestEveryCriterion:
         K, y = data()
         K.flags.writeable = False
         y.flags.writeable = False
-        name = ESTIMATORS[kind.learners[0]][0] if kind.learners else "KernelRidge"
+        name = machine_for(kind)
         kind()(K, y, MACHINES[name], cv=3)
 
     def test_does_not_depend_on_the_order_of_rows(self, kind):
         K, y = data()
-        name = ESTIMATORS[kind.learners[0]][0] if kind.learners else "KernelRidge"
+        name = machine_for(kind)
         order = np.random.default_rng(0).permutation(len(y))
         place = np.argsort(order)
         splits = [(np.arange(8, 24), np.arange(8)), (np.arange(12), np.arange(12, 24))]
@@ -130,18 +141,23 @@ class TestEveryCriterion:
 
     def test_reads_no_more_than_it_declares(self, kind, monkeypatch):
         K, y = data()
-        parts = {"gram": ("gram", "rows"), "smoother": ("smoother",), "margin": ("margins",), "heldout": ("heldout",)}
-        name = ESTIMATORS[kind.learners[0]][0] if kind.learners else "KernelRidge"
+        serves = {
+            "smoother": {"smoother", "fitted", "left_out"},
+            "margins": {"margin", "fitted"},
+            "squared_radii": {"ball"},
+            "fitted": {"fitted"},
+            "heldout": {"heldout", "left_out"},
+        }
+        name = machine_for(kind)
         reads = kind().reads
         learner = type(read_machine(MACHINES[name]).learner)
 
         def forbidden(*args, **options):
             raise AssertionError("this was not declared")
 
-        for part in ("smoother", "margin", "heldout"):
-            for method in parts[part]:
-                if part not in reads and hasattr(learner, method):
-                    monkeypatch.setattr(learner, method, forbidden)
+        for method, purposes in serves.items():
+            if not purposes & set(reads) and hasattr(learner, method):
+                monkeypatch.setattr(learner, method, forbidden)
         if not {"gram", "labels"} & set(reads):
             monkeypatch.setattr(onefit.core.workspace.Workspace, "rows", forbidden)
         kind()(K, y, MACHINES[name], cv=3)
@@ -150,7 +166,7 @@ class TestEveryCriterion:
         rng = np.random.default_rng(2)
         X = rng.normal(size=(30, 2))
         y = np.where(X[:, 0] > 0, 1, -1)
-        name = ESTIMATORS[kind.learners[0]][0] if kind.learners else "LSSVC"
+        name = machine_for(kind, "LSSVC")
         model = type(MACHINES[name])(kernel="rbf")
         if hasattr(model, "fit_intercept") and kind.name == "lml":
             model.set_params(fit_intercept=False)
@@ -197,8 +213,27 @@ def test_names_that_are_pinned():
     assert criteria.XiAlpha() == criteria.XiAlpha(rho=2)
 
 
-def test_estimators_in_messages_are_those_that_are_read():
-    for learner, names in ESTIMATORS.items():
-        for name in names:
-            assert read_machine(MACHINES[name]).learner.name == learner
-    assert {name for names in ESTIMATORS.values() for name in names} == set(MACHINES)
+@pytest.mark.parametrize("name", MACHINES)
+def test_estimators_in_messages_are_those_that_are_read(name):
+    learner = read_machine(MACHINES[name]).learner
+    assert name in estimators_read_as(learner)
+    assert all(name in estimators_that_offer([capability]) for capability in learner.offers)
+    assert set(estimators_that_offer([])) == set(MACHINES)
+
+
+METHODS = {"smoother": {"smoother"}, "margin": {"margins"}, "ball": {"squared_radii"}}
+METHODS["fitted"] = {"smoother", "margins", "fitted"}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_learners_offer_what_they_can_do(name):
+    learner = read_machine(MACHINES[name]).learner
+    assert set(learner.offers) <= set(CAPABILITIES)
+    for capability, methods in METHODS.items():
+        assert capability not in learner.offers or any(hasattr(learner, method) for method in methods)
+
+
+def test_nobody_asks_for_the_name_of_a_learner():
+    source = Path(onefit.__file__).parent
+    asked = re.compile(r"learner\.name\s*(==|!=|in\b|not in\b)")
+    assert not [file for file in source.rglob("*.py") if asked.search(file.read_text(encoding="utf-8"))]

@@ -20,7 +20,7 @@ class Derived(Estimator):
 
 def test_only_the_class_itself_is_read(monkeypatch):
     monkeypatch.setattr("onefit.core.registry._READERS", {})
-    register_reader(Estimator, lambda estimator: "machine")
+    register_reader(Estimator, lambda estimator: "machine", object)
     assert read_machine(Estimator()) == "machine"
     with pytest.raises(NotUnderstoodError, match=r"Derived has no fast path \(Estimator have\)"):
         read_machine(Derived())

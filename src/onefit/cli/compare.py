@@ -83,7 +83,7 @@ def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str],
         return list(names), {}
     learner = read_machine(getattr(estimator, "steps", [(None, estimator)])[-1][1]).learner
     n_classes = None if rows.classes is None else len(rows.classes)
-    situation = Situation(learner.name, learner.bias, n_classes, regressor=rows.classes is None)
+    situation = Situation(learner, n_classes, regressor=rows.classes is None)
     left_out: dict[str, str] = {}
     for name, kind in REGISTRY.items():
         try:

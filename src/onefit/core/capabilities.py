@@ -9,6 +9,17 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+CAPABILITIES = {
+    "fitted": "values of the rows that it is trained on",
+    "smoother": "values that are linear in the targets",
+    "series": "an influence-function series",
+    "margin": "a margin between two classes",
+    "box": "coefficients that are bounded by C",
+    "ball": "a hard margin in the feature space of K + D",
+}
+"""What a learner may offer to criteria besides out-of-fold values, as messages say it. A criterion that reads one of
+these is defined for the learners that offer it."""
+
 
 @dataclass(frozen=True)
 class Smoother:
@@ -76,3 +87,8 @@ class Margin:
     def slacks(self) -> Array:
         """``max(0, 1 - y f)``."""
         return np.maximum(0.0, 1.0 - self.labels * self.values)
+
+
+def fitted_values(margins: list[Margin]) -> Array:
+    """Values (n, c) of the machines of all columns; NaN in those that did not converge."""
+    return np.column_stack([margin.values if margin.converged else margin.values * np.nan for margin in margins])

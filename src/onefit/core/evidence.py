@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.spectrum import Spectrum
-from .capabilities import Margin, Smoother
+from .capabilities import Margin, Smoother, fitted_values
 from .coding import CodedTargets
 from .folds import Fold, Folds
 from .hold_out import equalise_left_out, hold_out
 from .labels import Labels
-from .machine import BallLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
+from .machine import BallLearner, FittedLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
 from .problem import Problem
 from .targets import Targets
 from .workspace import Workspace
@@ -172,10 +172,15 @@ class Evidence:
     def fitted(self) -> Array:
         """Values of all rows by the machine trained on all rows (E, n, c); NaN where it has no solution."""
         machine = self.machine
-        if isinstance(machine.learner, LinearLearner):
+        if "smoother" in machine.learner.offers:  # which other criteria may have asked for
             return machine.targets.Y - self.smoother().residuals
-        found = [[m.values if m.converged else np.full(self.n, np.nan) for m in row] for row in self.margins]
-        return np.array(found).transpose(0, 2, 1)
+        if "margin" in machine.learner.offers:
+            return np.array([fitted_values(row) for row in self.margins])
+        found = cast(FittedLearner, machine.learner).fitted(self.ws, machine.targets, machine.penalties)
+        if np.isnan(found).any():
+            self.reasons.append("the solver did not converge")
+        columns = np.arange(machine.chosen.shape[1])
+        return found.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1)
 
     @cached_property
     def squared_radii(self) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,6 @@ from .targets import Targets
 from .workspace import Workspace
 
 Array = NDArray[np.float64]
-
-
-LEAST_SQUARES = "least squares"
-HINGE = "support vector classification"
-SQUARED_HINGE = "L2 support vector classification"
-EPSILON_INSENSITIVE = "support vector regression"
-
-ESTIMATORS = {
-    LEAST_SQUARES: ("KernelRidge", "LSSVC", "LSSVR"),
-    HINGE: ("SVC", "HingeSVC"),
-    SQUARED_HINGE: ("L2SVC",),
-    EPSILON_INSENSITIVE: ("SVR", "EpsilonSVR"),
-}
-"""The estimators that are read as each learner, for messages."""
 
 OnTrain = Callable[[int, NDArray[np.intp], Array], None]
 """Called with (fold number, positions on the path, values of the training rows (k, m, c)), positions in order.
@@ -111,7 +97,11 @@ class Learner(Protocol):
 
     @property
     def name(self) -> str:
-        """What the machine is called."""
+        """What the machine is called in messages; nothing depends on it."""
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """What criteria may ask of it besides out-of-fold values: names of ``CAPABILITIES``."""
 
     @property
     def bias(self) -> bool:
@@ -153,9 +143,18 @@ class Learner(Protocol):
     def __hash__(self) -> int: ...
 
 
-@runtime_checkable
+class FittedLearner(Learner, Protocol):
+    """Offers "fitted": the values of a machine trained on all rows.
+
+    Learners that offer "smoother" or "margin" need not say more: their values are part of that.
+    """
+
+    def fitted(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+        """Values (L, n, c) of all rows by the machine trained on all rows; NaN where it was not found."""
+
+
 class LinearLearner(Learner, Protocol):
-    """A learner whose fitted values are linear in the targets."""
+    """Offers "smoother": fitted values that are linear in the targets."""
 
     def smoother(
         self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
@@ -167,14 +166,14 @@ class LinearLearner(Learner, Protocol):
 
 
 class MarginLearner(Learner, Protocol):
-    """A support vector machine: it separates two classes by a margin, or is a regression within a tube."""
+    """Offers "margin": a support vector machine that separates two classes; with bounded coefficients also "box"."""
 
     def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
         """The machine trained on all rows: for every penalty a list with one entry for each column of the targets."""
 
 
 class BallLearner(MarginLearner, Protocol):
-    """A margin learner that is a hard-margin machine of ``K + D``, so that the smallest ball around its rows counts."""
+    """Offers "ball": a hard-margin machine of ``K + D``, so that the smallest ball around its rows counts."""
 
     def squared_radii(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
         """Squared radii of the smallest balls around all rows in the feature space of ``K + D``, shape (L,)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE, Series
+from ..core.machine import Series
 from .base import Array, Criterion
 from .held_out import held_out_losses, mean_loss
 from .leave_one_out import left_out_loss
@@ -35,8 +35,7 @@ class ALO(Criterion):
     loss: Loss | None = None
 
     name = "alo"
-    reads = ("smoother", "left_out")
-    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
+    reads = ("series", "left_out")
     formula = "(1/n) Σ loss(y_i, f_i + h_i g_i / (1 - w_i h_i))"
     cost = "one fit, then O(n²) a penalty; SVM: O(m³) for m curved rows"
     estimates = "leave-one-out, exactly for the square loss"
@@ -49,7 +48,7 @@ class ALO(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on rows that were left out."""
-        if evidence.machine.learner.name == LEAST_SQUARES:
+        if "smoother" in evidence.machine.learner.offers:
             return left_out_loss(evidence, self.loss)
         held = evidence.left_out_by_series(Series(np.inf, self.h))
         return mean_loss(held_out_losses(evidence, held, self.loss), "points")

@@ -11,28 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Exactness
+from ..core.capabilities import CAPABILITIES
 from ..core.evidence import Evidence, Trained
 from ..core.labels import Labels
-from ..core.machine import ESTIMATORS, Series
+from ..core.machine import Learner, Series
+from ..core.registry import estimators_read_as, estimators_that_offer
 from .calling import evidence_of
 from .losses import refuse_loss_of_classes
 
 Array = NDArray[np.float64]
 
-READS = ("gram", "labels", "spectrum", "smoother", "margin", "left_out", "heldout")
-"""What a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, a machine that
-is linear in its targets and trained on all rows, a support vector machine trained on all rows, values of every row
-without it, out-of-fold values."""
+READS = ("gram", "labels", "spectrum", "left_out", "heldout", *CAPABILITIES)
+"""What a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, values of every
+row without it, out-of-fold values, and what not every learner has to offer."""
 
-_MACHINE = {"smoother", "margin", "left_out", "heldout"}
+_MACHINE = {"left_out", "heldout", *CAPABILITIES}
+_ON_ALL_ROWS = {"left_out", "fitted", "smoother", "margin"}
+"""What is read of a machine that is trained on all rows."""
 
 
 @dataclass(frozen=True)
 class Situation:
     """What is known about a candidate before any work: all that decides whether a criterion applies."""
 
-    learner: str | None  # its name; None without an estimator
-    bias: bool
+    learner: Learner | None  # None without an estimator
     n_classes: int | None  # None in regression
     outputs: int = 1
     weights_positive: bool = True
@@ -43,7 +45,7 @@ class Criterion(ABC):
     """One formula: a frozen value that is called as ``criterion(K, y, estimator, cv=folds)``.
 
     ``name`` is what ``KernelSearchCV(criterion=…)`` takes; ``reads`` says what it needs (see ``READS``);
-    ``greater_is_better`` its direction; ``learners`` the machines that it is defined for, none if it needs none;
+    ``greater_is_better`` its direction;
     ``classes`` whether the target may be "any", must have classes ("labels"), or two of them ("two"). ``scores``
     says that it is a score of out-of-fold values, which a search takes from its scorers, and ``series`` what these are
     approximated by (None: they are exact). ``loss`` is what it averages (None: its own default, or nothing).
@@ -55,7 +57,6 @@ class Criterion(ABC):
     name: ClassVar[str]
     reads: ClassVar[tuple[str, ...]]
     greater_is_better: ClassVar[bool] = False
-    learners: ClassVar[tuple[str, ...]] = ()
     classes: ClassVar[str] = "any"
     scores: ClassVar[bool] = False
     series: Series | None = None
@@ -94,20 +95,33 @@ class Criterion(ABC):
 
     def check(self, situation: Situation) -> None:
         """Refuse, by a ValueError, a candidate that the criterion is not defined for."""
-        if self.learners and situation.learner not in self.learners:
-            valid = ", ".join(name for learner in self.learners for name in ESTIMATORS[learner])
-            given = "no estimator was given" if situation.learner is None else f"not for {situation.learner}"
-            raise ValueError(f"The criterion {self.name} is defined for {valid}; {given}.")
-        if situation.learner is None and _MACHINE & set(self.reads):
-            raise ValueError(f'The criterion {self.name} needs an estimator with kernel="precomputed".')
+        self._check_learner(situation.learner)
         if self.classes != "any" and situation.n_classes is None:
             raise ValueError(f"The criterion {self.name} needs classes: the target is a regression's.")
         if self.classes == "two" and situation.n_classes != 2:
             raise ValueError(f"The criterion {self.name} needs two classes: the target has {situation.n_classes}.")
         if situation.regressor:
             refuse_loss_of_classes(self.name, self.loss)
-        if {"smoother", "margin", "left_out"} & set(self.reads) and not situation.weights_positive:
+        if _ON_ALL_ROWS & set(self.reads) and not situation.weights_positive:
             raise ValueError(f"The criterion {self.name} needs positive weights: leave out rows of weight zero.")
+
+    def _check_learner(self, learner: Learner | None) -> None:
+        """Refuse a learner that does not offer what is read of it."""
+        required = capabilities_of(self)
+        if learner is None:
+            if required:
+                valid = ", ".join(estimators_that_offer(required))
+                raise ValueError(f"The criterion {self.name} is defined for {valid}; no estimator was given.")
+            if _MACHINE & set(self.reads):
+                raise ValueError(f'The criterion {self.name} needs an estimator with kernel="precomputed".')
+            return
+        lacking = [CAPABILITIES[name] for name in required if name not in learner.offers]
+        if lacking:
+            valid, given = ", ".join(estimators_that_offer(required)), ", ".join(estimators_read_as(learner))
+            raise ValueError(
+                f"The criterion {self.name} is defined for {valid}; {learner.name} ({given}) has not "
+                f"{' and '.join(lacking)}."
+            )
 
     def choices(self) -> list[Criterion]:
         """One criterion for every combination of parameters that are lists; itself if there are none."""
@@ -119,6 +133,11 @@ class Criterion(ABC):
         return [cast(Criterion, replace(cast(Any, self), **values)) for values in chosen]
 
 
+def capabilities_of(criterion: Criterion) -> list[str]:
+    """What a learner has to offer for the criterion to be defined, besides out-of-fold values."""
+    return [name for name in criterion.reads if name in CAPABILITIES]
+
+
 def needs_no_machine(criterion: Criterion) -> bool:
     """Whether its value is one of the kernel, whatever machine is trained with it."""
     return set(criterion.reads) <= {"gram", "labels", "spectrum"}
@@ -128,14 +147,14 @@ def situation_of(labels: Labels | None, trained: Trained | None) -> Situation:
     """What a criterion checks of a target and a machine."""
     n_classes = None if labels is None else labels.n_classes
     if trained is None:
-        return Situation(None, False, n_classes, 1 if labels is None else labels.codes.shape[1])
+        return Situation(None, n_classes, 1 if labels is None else labels.codes.shape[1])
     if labels is None and trained.coded.coding.classes is not None:
         n_classes = len(trained.coded.coding.classes)
     weights = trained.targets.whole_weights
     positive = weights is None or bool((weights > 0).all())
     regressor = trained.coded.coding.classes is None
     outputs = trained.targets.Y.shape[1]
-    return Situation(trained.learner.name, trained.learner.bias, n_classes, outputs, positive, regressor)
+    return Situation(trained.learner, n_classes, outputs, positive, regressor)
 
 
 def frozen_list(values: Any) -> Any:

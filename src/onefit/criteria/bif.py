@@ -40,7 +40,7 @@ class BIF(Criterion):
     loss: Loss | None = None
 
     name = "bif"
-    reads = ("heldout",)
+    reads = ("heldout", "series")
     scores = True
     formula = "CV with f without a fold replaced by f + T_1 + … + T_r"
     cost = "one fit, then O(r l_i²) a fold and penalty"

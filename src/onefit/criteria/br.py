@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
 from ..kernels import Kernel
 from .base import Array, Criterion
 
@@ -45,7 +44,6 @@ class BR(Criterion):
 
     name = "br"
     reads = ("smoother",)
-    learners = (LEAST_SQUARES,)
     formula = "(n/2) log ½Σr_i² + (d/2) log ½‖θ‖², θ = gamma and degree, or their logarithms"
     cost = "one factorisation, then O(n²) a penalty"
     estimates = "no error"

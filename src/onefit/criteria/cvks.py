@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.evidence import Evidence
-from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE, Series
+from ..core.machine import Series
 from .base import Array, Criterion, check_factor
 from .held_out import check_aggregate, held_out_losses, mean_loss
 from .losses import Loss, check_loss
@@ -42,8 +42,6 @@ class CVKS(Criterion):
     order: float | None = None
 
     name = "cvks"
-    reads = ("gram", "heldout")
-    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
     formula = "CV + (η/n) β̂"
     cost = "that of CV, and O(n²)"
     estimates = "no error"
@@ -56,6 +54,11 @@ class CVKS(Criterion):
         check_loss(self.loss)
         check_norm(self.norm)
         self._series()  # checks the order
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Exact cross-validation needs no series."""
+        return ("gram", "heldout") if self.order is None else ("gram", "heldout", "series")
 
     def _series(self) -> Series | None:
         return None if self.order is None else Series(self.order)

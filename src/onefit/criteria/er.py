@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion, check_factor
 from .eigenvalue_sums import check_components, head_and_tail
 from .risk import empirical_risk
@@ -39,7 +38,6 @@ class ER(Criterion):
 
     name = "er"
     reads = ("spectrum", "smoother")
-    learners = (LEAST_SQUARES,)
     formula = "R_emp + η Σ_{j>t} s_j / Σ_{j<=t} s_j"
     cost = "one spectrum, then O(n²) a penalty"
     estimates = "no error"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import HINGE
 from .base import Array, Criterion
 
 
@@ -28,8 +27,7 @@ class GACV(Criterion):
     """
 
     name = "gacv"
-    reads = ("gram", "margin")
-    learners = (HINGE,)
+    reads = ("gram", "margin", "box")
     classes = "two"
     formula = "(1/n) [Σ ξ_i + 2 Σ_{yf<-1} α_i K_ii + Σ_{-1<=yf<=1} α_i K_ii]"
     cost = "one fit, and O(n)"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion
 
 
@@ -34,7 +33,6 @@ class GCV(Criterion):
 
     name = "gcv"
     reads = ("smoother",)
-    learners = (LEAST_SQUARES,)
     formula = "mean((y - f)²) / mean(1 - H_ii)²"
     cost = "one factorisation, then O(n²) a penalty"
     estimates = "leave-one-out, approximately"

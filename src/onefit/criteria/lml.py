@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion, Situation
 from .definiteness import indefinite
 
@@ -36,7 +35,6 @@ class LML(Criterion):
     name = "lml"
     reads = ("spectrum", "smoother")
     greater_is_better = True
-    learners = (LEAST_SQUARES,)
     formula = "-½ yᵀA⁻¹y - ½ log det A - (n/2) log 2π, A = K + αI"
     cost = "one spectrum, then O(n²) a penalty"
     estimates = "the likelihood of the data"
@@ -46,7 +44,7 @@ class LML(Criterion):
     def check(self, situation: Situation) -> None:
         """Refuse machines with a bias."""
         super().check(situation)
-        if situation.bias:
+        if situation.learner is not None and situation.learner.bias:
             raise ValueError(
                 "The criterion lml is defined for machines without bias: KernelRidge, or fit_intercept=False."
             )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ..core import Exactness
 from ..core.evidence import Evidence
-from ..core.machine import LEAST_SQUARES
 from .base import Array, Criterion
 from .leave_one_out import left_out_loss
 from .losses import Loss, check_loss
@@ -41,7 +40,6 @@ class LOO(Criterion):
     name = "loo"
     reads = ("smoother", "left_out")
     revision = 2  # 1 lost the signs of values far below the targets
-    learners = (LEAST_SQUARES,)
     formula = "(1/n) Σ loss(y_i, y_i - r_i), r_i = (y_i - f_i) / (1 - H_ii)"
     cost = "one factorisation, then O(n²) a penalty"
     exactness = Exactness.EXACT

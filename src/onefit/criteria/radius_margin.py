@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import SQUARED_HINGE
 from .base import Array, Criterion
 
 
@@ -28,8 +27,7 @@ class RadiusMargin(Criterion):
     """
 
     name = "radius_margin"
-    reads = ("gram", "margin")
-    learners = (SQUARED_HINGE,)
+    reads = ("gram", "margin", "ball")
     classes = "two"
     formula = "(1/n) R² ‖w‖²"
     cost = "two quadratic programs"

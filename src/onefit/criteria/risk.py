@@ -20,7 +20,7 @@ def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
     loss = machine.learner.loss if loss is None else loss
 
     def compute() -> Array:
-        if loss == "squared" and machine.learner.loss == "squared":  # residuals have more digits than y - f
+        if loss == "squared" and "smoother" in machine.learner.offers:  # residuals have more digits than y - f
             return np.asarray((evidence.smoother().residuals ** 2).mean(axis=(1, 2)))
         losses = row_losses(loss, machine.coded.coding, machine.coded.labels, evidence.fitted)
         return np.asarray(losses.mean(axis=1))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.evidence import Evidence
-from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE
 from .base import Array, Criterion, check_factor
 from .losses import Loss, check_loss
 from .risk import empirical_risk
@@ -42,8 +41,7 @@ class RKS(Criterion):
     norm: str = "spectral"
 
     name = "rks"
-    reads = ("gram", "smoother", "margin")
-    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
+    reads = ("gram", "fitted")
     formula = "R_emp + (η/n) β̂"
     cost = "one fit, and O(n²)"
     estimates = "no error"

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..core.capabilities import Margin
 from ..core.evidence import Evidence
-from ..core.machine import HINGE, SQUARED_HINGE
 from .base import Array, Criterion
 
 RIDGE = 1e-12
@@ -37,7 +36,6 @@ class Span(Criterion):
 
     name = "span"
     reads = ("gram", "margin")
-    learners = (HINGE, SQUARED_HINGE)
     classes = "two"
     formula = "(1/n) #{p: y_p f_p < α_p S_p²}"
     cost = "one fit, and O(m³) for m free support vectors"

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import EPSILON_INSENSITIVE, HINGE, LEAST_SQUARES, SQUARED_HINGE
 from .base import Array, Criterion, check_factor
 from .definiteness import refuse_negative_eigenvalues
 from .losses import Loss, check_loss
@@ -49,7 +48,6 @@ class SPS(Criterion):
     loss: Loss | None = None
 
     name = "sps"
-    learners = (LEAST_SQUARES, HINGE, SQUARED_HINGE, EPSILON_INSENSITIVE)
     formula = "R_emp + (δ/n²) Σ q_ji² |2s_j - K_ii|; exact: R_emp + δ tr K / n²"
     cost = "one spectrum, then O(n²) a penalty; exact: one fit"
     estimates = "no error"
@@ -63,7 +61,7 @@ class SPS(Criterion):
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
         """The exact form needs no spectrum."""
-        return ("gram", "smoother", "margin") if self.exact else ("gram", "spectrum", "smoother", "margin")
+        return ("gram", "fitted") if self.exact else ("gram", "spectrum", "fitted")
 
     def path(self, evidence: Evidence) -> Array:
         """Risk plus penalty of every candidate."""

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..core.machine import ESTIMATORS
-from .base import Criterion
+from ..core.registry import estimators_that_offer
+from .base import Criterion, capabilities_of
 
 START, END = "<!-- table of criteria: start -->", "<!-- table of criteria: end -->"
 TARGETS = {"any": "any", "labels": "classes", "two": "two classes"}
@@ -30,7 +30,7 @@ def markdown_table(criteria: Iterable[type[Criterion]]) -> str:
 
 def _row(kind: type[Criterion]) -> tuple[str, ...]:
     criterion = kind()
-    machines = ", ".join(name for learner in kind.learners for name in ESTIMATORS[learner])
+    required = capabilities_of(criterion)
     any_machine = "any" if "heldout" in criterion.reads else "none needed"
     return (
         f'`{kind.__name__}`, "{kind.name}"',
@@ -38,7 +38,7 @@ def _row(kind: type[Criterion]) -> tuple[str, ...]:
         _cell(kind.estimates),
         ", ".join(criterion.reads),
         "larger" if kind.greater_is_better else "smaller",
-        machines or any_machine,
+        ", ".join(estimators_that_offer(required)) if required else any_machine,
         TARGETS[kind.classes],
         _cell(kind.cost),
         _cell(kind.use),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.machine import HINGE
 from .base import Array, Criterion
 
 
@@ -31,8 +30,7 @@ class XiAlpha(Criterion):
     rho: float = 2.0
 
     name = "xi_alpha"
-    reads = ("gram", "margin")
-    learners = (HINGE,)
+    reads = ("gram", "margin", "box")
     classes = "two"
     formula = "(1/n) #{i: ρ α_i R² + ξ_i >= 1}"
     cost = "one fit, and O(n²)"

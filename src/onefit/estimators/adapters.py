@@ -16,6 +16,7 @@ from ..core.registry import register_reader
 from ..learners.epsilon_insensitive import EpsilonInsensitive
 from ..learners.hinge import Hinge
 from ..learners.square import SquareLoss
+from ..learners.squared_hinge import SquaredHinge
 from .epsilon_svm import EpsilonSVR
 from .hinge_svm import HingeSVC
 from .l2_svm import L2SVC
@@ -177,11 +178,11 @@ def _single_ridge(estimator) -> tuple[float, ...]:
     return penalties
 
 
-register_reader(EpsilonSVR, _epsilon_svr)
-register_reader(HingeSVC, _own_classifier)
-register_reader(KernelRidge, _kernel_ridge)
-register_reader(L2SVC, _own_classifier)
-register_reader(LSSVC, _ls_svc)
-register_reader(LSSVR, _ls_svr)
-register_reader(SVC, _svc)
-register_reader(SVR, _svr)
+register_reader(KernelRidge, _kernel_ridge, SquareLoss)
+register_reader(LSSVC, _ls_svc, SquareLoss)
+register_reader(LSSVR, _ls_svr, SquareLoss)
+register_reader(SVC, _svc, Hinge)
+register_reader(HingeSVC, _own_classifier, Hinge)
+register_reader(L2SVC, _own_classifier, SquaredHinge)
+register_reader(SVR, _svr, EpsilonInsensitive)
+register_reader(EpsilonSVR, _epsilon_svr, EpsilonInsensitive)

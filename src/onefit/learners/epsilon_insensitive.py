@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.machine import EPSILON_INSENSITIVE
 from .dual import Array, Dual, smoothing_ridge
 from .support_vector import Rows, SupportVectorLearner
 
@@ -20,7 +19,8 @@ class EpsilonInsensitive(SupportVectorLearner):
     """scikit-learn's SVR."""
 
     epsilon: float = 0.1
-    name = EPSILON_INSENSITIVE
+    name = "support vector regression"
+    offers = frozenset({"fitted", "series"})
 
     def loss(self, y: Array, f: Array) -> Array:
         """``max(0, |y - f| - epsilon)``."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.machine import HINGE
 from .dual import Array, Dual, smoothing_ridge
 from .support_vector import Rows, SupportVectorLearner
 
@@ -32,7 +31,8 @@ class TwoClassLearner(SupportVectorLearner):
 class Hinge(TwoClassLearner):
     """The L1-SVM, scikit-learn's SVC on a pair of classes."""
 
-    name = HINGE
+    name = "support vector classification"
+    offers = frozenset({"fitted", "series", "margin", "box"})
 
     def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
         box = C * weights * y

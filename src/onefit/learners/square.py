@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..core import Fold, Targets, Workspace
 from ..core.capabilities import Smoother
-from ..core.machine import LEAST_SQUARES, HeldOut, Judge, OnTrain, Series
+from ..core.machine import HeldOut, Judge, OnTrain, Series
 from ..linalg import heldout
 from ..linalg.cost import cheapest_route
 from ..linalg.factor import Factor, harmless, rounding, singular
@@ -44,7 +44,8 @@ class SquareLoss:
 
     bias: bool = False
     minimum_norm: bool = False
-    name = LEAST_SQUARES
+    name = "least squares"
+    offers = frozenset({"fitted", "smoother", "series"})
     loss = "squared"
     certifies = False
     several_outputs = True

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Targets, Workspace
-from ..core.machine import SQUARED_HINGE
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
 
@@ -20,7 +19,8 @@ from .hinge import TwoClassLearner
 class SquaredHinge(TwoClassLearner):
     """Its dual has a ridge of 1 / (2 C) instead of an upper bound."""
 
-    name = SQUARED_HINGE
+    name = "L2 support vector classification"
+    offers = frozenset({"fitted", "series", "margin", "ball"})
 
     def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
         used = weights > 0

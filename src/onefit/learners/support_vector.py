@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Targets, Workspace
-from ..core.capabilities import Margin
+from ..core.capabilities import Margin, fitted_values
 from ..core.machine import HeldOut, Judge, OnTrain, Series
 from .dual import Array, Dual
 
@@ -31,7 +31,12 @@ class SupportVectorLearner(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the machine is called."""
+        """What the machine is called in messages."""
+
+    @property
+    @abstractmethod
+    def offers(self) -> frozenset[str]:
+        """What criteria may ask of it besides out-of-fold values."""
 
     @abstractmethod
     def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:
@@ -69,6 +74,10 @@ class SupportVectorLearner(ABC):
         from .margins import margin_path  # numba is imported by who needs it
 
         return margin_path(self, ws, targets, penalties)
+
+    def fitted(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+        """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
+        return np.array([fitted_values(row) for row in self.margins(ws, targets, penalties)])
 
     def heldout(
         self,

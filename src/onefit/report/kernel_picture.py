@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .. import bounds
-from ..core.machine import HINGE, LEAST_SQUARES, Machine, NotUnderstoodError
+from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
 from ..criteria import kernel_stability
 from ..kernels import Precomputed
@@ -117,7 +117,7 @@ def picture_of(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Mach
         names, counts = np.unique(y, return_counts=True)
         blocks = [(plain(name), float(count / len(y))) for name, count in zip(names, counts)]
     sorting = "the leading eigenvector" if y is None else "class" if classes else "target"
-    ridge = machine.penalties[0] if machine.learner.name == LEAST_SQUARES else None
+    ridge = machine.penalties[0] if "smoother" in machine.learner.offers else None
     beta = kernel_stability(K)
     return KernelPicture(
         plain(machine.kernel), n, len(K) < n, averaged(K[np.ix_(order, order)]), blocks, sorting,
@@ -139,7 +139,7 @@ def _bounds(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine
     n, kappa, penalty = len(K), float(np.diag(K).max()), machine.penalties[0]
     if kappa <= 0 or penalty <= 0 or n < 2:
         return []
-    if machine.learner.name == LEAST_SQUARES and y is not None:
+    if "smoother" in machine.learner.offers and y is not None:
         largest = 1.0 if classes else float(np.abs(y).max())
         if largest == 0:
             return []
@@ -153,7 +153,7 @@ def _bounds(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine
                 f"{change}, without any property of the kernel; never larger than the one before.",
             ),
         ]
-    if machine.learner.name == HINGE:
+    if {"margin", "box"} <= machine.learner.offers:
         value = bounds.svm_change(beta, kappa=kappa, lam=1.0 / (2.0 * n * penalty))
         return [Bound("svm_change", value, "How much leaving out one row changes a prediction, at most; vacuous.")]
     return []

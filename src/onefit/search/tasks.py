@@ -12,7 +12,7 @@ from ..core import Exactness, Folds, Targets
 from ..core.coding import CodedTargets
 from ..core.evidence import Trained
 from ..core.labels import Labels
-from ..core.machine import LEAST_SQUARES, Learner, Series
+from ..core.machine import Learner, Series
 from ..criteria.base import Criterion
 from ..kernels import Kernel
 from .certify import Certify
@@ -68,8 +68,8 @@ class KernelTask:
 
     @property
     def squares(self) -> int:
-        """n x n arrays that its paths need: those of the largest, and factors that others of least squares leave."""
-        factorised = sum(path.learner.name == LEAST_SQUARES for path in self.paths)
+        """n x n arrays that its paths need: those of the largest, and factors that other linear machines leave."""
+        factorised = sum("smoother" in path.learner.offers for path in self.paths)
         return max(path.squares for path in self.paths) + max(factorised - 1, 0)
 
     def without(self, candidates: Container[int]) -> KernelTask:
