@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-.PHONY: demo test test-slow lint types docs bench clean
+.PHONY: demo test test-full lint types docs bench clean
 
 $(VENV)/.installed: pyproject.toml
 	@echo "==> setting up a virtual environment in $(VENV) and installing onefit"
@@ -16,12 +16,14 @@ demo: $(VENV)/.installed
 	@echo "==> choosing kernel width and ridge on a data set that ships with scikit-learn"
 	@$(BIN)/python benchmarks/demo.py
 
+# Every test once: `test` leaves out what is marked `slow` (what takes long, and combinations of parameters all of whose
+# pairs it tries in others: tests/conftest.py), and `test-full` runs `test`, then that.
 test: $(VENV)/.installed
-	@echo "==> running the fast test suite, two tests at a time"
+	@echo "==> running the quick tests, two at a time (3 minutes)"
 	@$(PYTEST)
 
-test-slow: $(VENV)/.installed
-	@echo "==> running the slow tests, two at a time"
+test-full: test
+	@echo "==> running all other tests, two at a time (15 minutes)"
 	@$(PYTEST) -m slow
 
 lint: $(VENV)/.installed

@@ -1,11 +1,63 @@
-"""Data that many tests share."""
+"""Data that many tests share, and the choice of the tests that ``make test`` runs."""
 
 import subprocess
 import sys
+from functools import wraps
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as ``slow`` the combinations of a test's parameters that ``make test`` leaves to ``make test-full``.
+
+    What stays has every pair of values of two parameters at least once, with one of the values of ``seed``.
+    A test that is asked for by its id is the only one of its kind here, and stays.
+    """
+    functions = {}
+    for item in items:
+        if hasattr(item, "callspec") and item.get_closest_marker("slow") is None:
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in functions.values():
+        for item in set(cases) - set(pairwise(cases)):
+            item.add_marker(pytest.mark.slow)
+
+
+def pairwise(cases):
+    """Cases of one test in which all pairs of parameters' values meet, each with one seed.
+
+    Greedy: the case with the most new pairs comes next.
+    """
+    with_seeds = {}
+    for item in cases:
+        with_seeds.setdefault(values_of(item), []).append(item)
+    pairs = {values: set(combinations(values, min(2, len(values)))) for values in with_seeds}
+    missing, chosen = set().union(*pairs.values()), []
+    while missing:
+        values = max(pairs, key=lambda values: len(pairs[values] & missing))
+        missing -= pairs.pop(values)
+        seeds = with_seeds[values]
+        chosen.append(seeds[len(chosen) % len(seeds)])
+    return chosen
+
+
+def values_of(item):
+    """(names, values) of all parameters of a test but ``seed``; those of one ``parametrize`` are one parameter.
+
+    Values need not be hashable: objects stand for themselves, which are the same in all combinations.
+    """
+    together = {name: names for names in map(names_of, item.iter_markers("parametrize")) for name in names}
+    axes = {together.get(name, (name,)): None for name in item.callspec.params if name != "seed"}
+    return tuple((names, *(id(item.callspec.params[name]) for name in names)) for names in axes)
+
+
+def names_of(mark):
+    """The names that a mark ``parametrize`` gives values to."""
+    names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
 
 
 @pytest.fixture
@@ -29,6 +81,23 @@ def two_classes(three_classes):
     """The two first classes of ``three_classes``."""
     X, y = three_classes
     return X[y != "cat"], y[y != "cat"]
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Any kernel that is evaluated, and any of scikit-learn's machines that is trained, is an error."""
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.svm import SVC, SVR
+
+    from onefit import kernels
+
+    def worked(*_, **__):
+        raise AssertionError("work was done before the error")
+
+    for kind in (kernels.ElementWise, kernels.Sum, kernels.Product, kernels.Precomputed, kernels.Function):
+        monkeypatch.setattr(kind, "evaluate", worked)
+    for machine in (KernelRidge, SVC, SVR):
+        monkeypatch.setattr(machine, "fit", wraps(machine.fit)(worked))
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def test_every_package_has_a_layer():
     assert {path.relative_to(ROOT).parts[0] for path in MODULES} <= set(RANK)
 
 
+@pytest.mark.slow
 def test_numba_is_imported_only_by_who_trains_a_support_vector_machine():
     """It takes a moment: neither importing every name nor choosing a ridge needs it."""
     code = """

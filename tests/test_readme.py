@@ -9,6 +9,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 def test_example_runs(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -24,6 +24,7 @@ def test_datasets(onefit):
     assert "german" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_compare_takes_every_criterion_that_applies(onefit, prices):
     result = onefit("compare", prices, "--learner", "krr", "--cv", 3, "--json")
     assert result.exit_code == 0
@@ -55,6 +56,7 @@ def test_compare_goes_on_without_criteria_that_have_no_value(onefit, prices):
     assert {"cv", "gcv"} <= {row["criterion"] for row in found["rows"]}
 
 
+@pytest.mark.slow
 def test_bench_finds_no_difference(onefit):
     result = onefit("bench", "--learner", "krr", "--cv", 2, "--json")
     assert result.exit_code == 0
@@ -83,6 +85,7 @@ def test_help_imports_nothing_heavy():
     assert python("-c", code).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_compare_in_a_process_of_its_own(prices):
     done = python("-m", "onefit", "compare", str(prices), "--cv", "3", "--kernel", "linear", "--json")
     assert done.returncode == 0, done.stderr

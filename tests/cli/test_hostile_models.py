@@ -55,6 +55,7 @@ def test_the_file_that_is_changed_below_is_sound(onefit, write):
     assert onefit("inspect", write(FACTS)).exit_code == 0
 
 
+@pytest.mark.slow
 def test_facts_that_expand(write, run_measured):
     numbers = b'{"format": 1, "x": [' + b"0," * 5 + b"0]}"
     zeros = [b'{"format": 1, "x": [', *[b"0," * (1 << 19)] * 300, b"0]}"]
@@ -66,6 +67,7 @@ def test_facts_that_expand(write, run_measured):
     assert growth < 30
 
 
+@pytest.mark.slow
 def test_arrays_that_expand(write, run_measured):
     schema = json.dumps({"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "type": "numpy",
                          "file": "zeros.npy", "__id__": 1, "protocol": 2})  # fmt: skip
@@ -75,6 +77,7 @@ def test_arrays_that_expand(write, run_measured):
     assert growth < 30
 
 
+@pytest.mark.slow
 def test_arrays_that_are_named_many_times(write, run_measured):
     node = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "type": "numpy"}
     nodes = [{**node, "file": "zeros.npy", "__id__": number} for number in range(1000)]
@@ -86,6 +89,7 @@ def test_arrays_that_are_named_many_times(write, run_measured):
     assert growth < 40
 
 
+@pytest.mark.slow
 def test_parts_compressed_as_skops_never_does(write, run_measured):
     """Python expands a block of bzip2 whole, however little the archive announces."""
     path = write(FACTS, {"more": [bytes(1 << 20)] * 100}, zipfile.ZIP_BZIP2)

@@ -121,6 +121,7 @@ def finished(path):
         return sum(search["finished"] for search in journal.searches())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 class TestSignals:

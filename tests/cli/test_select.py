@@ -33,6 +33,7 @@ def test_a_table_with_text_and_missing_values(onefit, mixed):
     assert facts["exactness"] == "exact"
 
 
+@pytest.mark.slow
 def test_the_code_rebuilds_the_saved_model(onefit, mixed, prices, animals):
     for path, *options in (
         (mixed, "--learner", "lssvm"),

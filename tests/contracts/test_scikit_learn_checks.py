@@ -24,34 +24,43 @@ def expected_failures(estimator):
     return {"check_supervised_y_2d": "the estimator takes several targets, so a column is not flattened"}
 
 
-@pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning", "default::RuntimeWarning")
-@parametrize_with_checks(
-    [
-        LSSVC(),
-        LSSVC(class_weight="balanced"),
-        LSSVC(fit_intercept=False),
-        LSSVR(),
-        LSSVR(kernel="linear", fit_intercept=False),
-        KernelSearchCV(KernelRidge(), GRID, cv=2),
-        KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
-        KernelSearchCV(LSSVC(), GRID, cv=2),
-        KernelSearchCV(LSSVR(), GRID, cv=2),
-        L2SVC(),
-        L2SVC(class_weight="balanced"),
-        L2SVC(fit_intercept=False, kernel="linear"),
-        HingeSVC(),
-        HingeSVC(class_weight="balanced"),
-        HingeSVC(fit_intercept=False, kernel="linear"),
-        EpsilonSVR(),
-        EpsilonSVR(fit_intercept=False, kernel="linear"),
-        KernelSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2),
-        KernelSearchCV(SVR(), {"C": [0.1, 1.0]}, cv=2),
-        KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),
-        KernelSearchCV(HingeSVC(), {"C": [0.1, 1.0]}, cv=2),
-        KernelSearchCV(EpsilonSVR(), {"C": [0.1, 1.0]}, cv=2),
-        KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
-    ],
-    expected_failed_checks=expected_failures,
-)
+ESTIMATORS = [
+    LSSVC(),
+    LSSVR(),
+    L2SVC(),
+    HingeSVC(),
+    EpsilonSVR(),
+    KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
+    KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
+]
+FURTHER = [
+    LSSVC(class_weight="balanced"),
+    LSSVC(fit_intercept=False),
+    LSSVR(kernel="linear", fit_intercept=False),
+    L2SVC(class_weight="balanced"),
+    L2SVC(fit_intercept=False, kernel="linear"),
+    HingeSVC(class_weight="balanced"),
+    HingeSVC(fit_intercept=False, kernel="linear"),
+    EpsilonSVR(fit_intercept=False, kernel="linear"),
+    KernelSearchCV(KernelRidge(), GRID, cv=2),
+    KernelSearchCV(LSSVC(), GRID, cv=2),
+    KernelSearchCV(LSSVR(), GRID, cv=2),
+    KernelSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2),
+    KernelSearchCV(SVR(), {"C": [0.1, 1.0]}, cv=2),
+    KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),
+    KernelSearchCV(HingeSVC(), {"C": [0.1, 1.0]}, cv=2),
+    KernelSearchCV(EpsilonSVR(), {"C": [0.1, 1.0]}, cv=2),
+]
+
+pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning", "default::RuntimeWarning")
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(FURTHER, expected_failed_checks=expected_failures)
+def test_estimator_checks_of_further_options(estimator, check):
     check(estimator)

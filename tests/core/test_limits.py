@@ -89,6 +89,7 @@ def test_a_machine_that_says_nothing(tmp_path):
     assert control_group_memory(tmp_path) == math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_resource_limits(limit):
     """What is left falls by what is allocated, and more than that cannot be allocated."""
@@ -118,6 +119,7 @@ except MemoryError:
     assert refused == "refused"
 
 
+@pytest.mark.slow
 def test_without_resource_limits():
     pytest.importorskip("resource")
     script = "from onefit.core.limits import resource_memory; print(resource_memory())"

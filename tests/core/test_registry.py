@@ -26,6 +26,7 @@ def test_only_the_class_itself_is_read(monkeypatch):
         read_machine(Derived())
 
 
+@pytest.mark.slow
 def test_a_criterion_by_itself_knows_the_estimators():
     code = """
 import numpy as np

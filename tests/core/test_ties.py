@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onefit.core import Folds, Problem
 from onefit.core.ties import identical_rows, interchangeable_rows, repeat_first
 
 from ..oracles.problems import seeds
@@ -78,11 +77,3 @@ def test_leaving_out_rows_with_other_targets_or_weights_is_something_else():
     groups = interchangeable_rows(first, Y, None)
     assert [(groups == group).sum() for group in groups] == [3, 3, 1, 3, 1]
     assert interchangeable_rows(None, Y, None) is None
-
-
-def test_a_problem_looks_once_and_so_do_those_made_of_it(monkeypatch):
-    calls = []
-    monkeypatch.setattr("onefit.core.problem.identical_rows", lambda X: calls.append(X) or None)
-    problem = Problem(np.ones((4, 1)), Folds.from_splits([([0, 1], [2, 3]), ([2, 3], [0, 1])], 4))
-    assert [problem.identical_rows, problem.of_fold(0).identical_rows, problem.of_fold(1).identical_rows] == [None] * 3
-    assert len(calls) == 1

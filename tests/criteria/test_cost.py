@@ -40,17 +40,3 @@ def test_a_search_needs_the_distances_and_one_gram_matrix():
     search = KernelSearchCV(LSSVC(), {"gamma": [0.1, 1.0, 10.0]}, criterion=["sm", "kta", "ckta", "fsm"], refit=False)
     assert peak(lambda: search.fit(X, y)) < 2.9  # computing distances takes a part of that
     assert search.ledger_["eigendecomposition"] == search.ledger_["cholesky"] == 0
-
-
-def test_the_number_of_products_with_the_gram_matrix(monkeypatch):
-    """Degree r takes r/2 of them, rounded up; nothing takes a spectrum."""
-    from onefit.core.gram_rows import GramRows
-
-    asked = []
-    times = GramRows.times
-    monkeypatch.setattr(GramRows, "times", lambda rows, B: asked.append(B.shape[1]) or times(rows, B))
-    K, y = rbf_kernel(points(0, 30)), np.arange(30) % 2
-    for degree in (3, 4, 5, 7):
-        asked.clear()
-        criteria.SM(degree)(K, y)
-        assert sum(asked) == (degree + 1) // 2

@@ -35,6 +35,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(st.tuples(TEXTS, st.floats(-1e3, 1e3)), min_size=1, max_size=9), end=st.sampled_from(["\n", "\r\n"])

@@ -27,6 +27,7 @@ def repeated(path, compress, block, times):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "compress"), [(".bz2", bz2.compress), (".gz", gzip.compress)])
 @pytest.mark.parametrize(
     "block", [b"1,2,3,4\n" * (1 << 17), b"1" * (1 << 20), b"1 1:2\n" * (1 << 17)], ids=["csv", "one line", "libsvm"]
@@ -39,6 +40,7 @@ def test_compressed_bombs(tmp_path, run_measured, suffix, compress, block):
     assert growth < 2 * MUCH  # most of it for the lists and fields of 16 MiB of short lines
 
 
+@pytest.mark.slow
 def test_242_bytes(tmp_path, run_measured):
     """A single stream of bzip2, which has parts of 900 kB: 45 bytes each, and all of them zeros."""
     path = tmp_path / "zeros.csv.bz2"
@@ -60,6 +62,7 @@ def test_honest_files_that_compress_well(tmp_path, compress):
     assert datasets.read(path).X.shape == (50_000, 1)
 
 
+@pytest.mark.slow
 def test_the_first_16_mib_are_free(tmp_path):
     path = tmp_path / "zeros.csv.gz"
     path.write_bytes(gzip.compress(b"a,y\n" + (100 * b"0" + b",1\n") * 150_000))
@@ -67,6 +70,7 @@ def test_the_first_16_mib_are_free(tmp_path):
     assert datasets.read(path).X.shape == (150_000, 1)
 
 
+@pytest.mark.slow
 def test_the_format_is_told_by_the_beginning(tmp_path, run_measured):
     path = tmp_path / "large"
     path.write_bytes(b"1 1:2 2:3\n" * 10**7)  # 100 MB
@@ -130,6 +134,7 @@ SPARSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPARSE)
 def test_sparse_rows_that_are_huge_if_dense(tmp_path, run_measured, name):
     path = tmp_path / name
@@ -140,6 +145,7 @@ def test_sparse_rows_that_are_huge_if_dense(tmp_path, run_measured, name):
     assert growth < 2 * MUCH
 
 
+@pytest.mark.slow
 def test_one_long_label_does_not_make_all_long(tmp_path, run_measured):
     path = tmp_path / "labels.csv"
     path.write_text("a,y\n" + "1,b\n" * 100_000 + f"2,{100_000 * 'x'}\n")
@@ -166,12 +172,14 @@ class TestParquet:
 
         return writer
 
+    @pytest.mark.slow
     def test_numbers(self, write, run_measured):
         path = write({"a": np.zeros(1_000_000), "y": np.zeros(1_000_000)}, times=50)
         output, growth = run_measured(READ, path)
         assert f"{path}: its 50,000,000 rows would take" in output
         assert growth < MUCH
 
+    @pytest.mark.slow
     def test_equal_texts_are_held_once(self, write, run_measured):
         path = write({"a": [100_000 * "x"] * 200, "y": np.arange(200.0)}, times=25)
         output, growth = run_measured("print(datasets.read(sys.argv[1]).X.shape)", path)  # 500 MB of text
@@ -297,6 +305,7 @@ def test_damaged_text_is_read_or_refused_by_name(tmp_path, name, seed):
         assert read_or_refuse(path)
 
 
+@pytest.mark.slow
 def test_damaged_parquet_is_read_or_refused_by_name(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -69,7 +69,7 @@ def _search(machine, outputs, scoring, corner, piped):
     return Search(0, machine, grid, X, y, {}, {"cv": list(folds.split(X, y)), "scoring": scoring})
 
 
-@pytest.mark.parametrize("piped", [False, True], ids=["alone", "Pipeline"])
+@pytest.mark.parametrize("piped", [pytest.param(False, marks=pytest.mark.slow), True], ids=["alone", "Pipeline"])
 @pytest.mark.parametrize(
     "corner",
     [corner if corner == "tiny penalty" else pytest.param(corner, marks=pytest.mark.slow) for corner in PENALTIES],

@@ -19,6 +19,7 @@ def test_pages_have_code():
     assert {"getting_started.md", "grid_search.md", "criteria.md", "exactness.md"} <= {page.name for page in PAGES}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_runs(page, tmp_path, monkeypatch):

@@ -174,6 +174,7 @@ def test_pruning_uses_what_earlier_rounds_proved(two_classes):
     assert "pruned" in pruned.cv_results_["exactness"]
 
 
+@pytest.mark.slow
 def test_workers_do_not_matter(three_classes):
     one, two = (KernelSearchCV(SVC(), "auto", cv=3, n_jobs=n).fit(*three_classes) for n in (1, 2))
     assert one.cv_results_["params"] == two.cv_results_["params"]

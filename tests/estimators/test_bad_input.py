@@ -12,19 +12,8 @@ from onefit import LSSVC, LSSVR, KernelSearchCV, RetrainingWarning, criteria, cr
 GRID = {"alpha": [0.1, 1.0]}
 
 
-class NoWork:
-    """A search whose kernels raise if anything is evaluated."""
-
-    @pytest.fixture(autouse=True)
-    def refuse_work(self, monkeypatch):
-        def worked(*args, **kwargs):
-            raise AssertionError("work was done before the error")
-
-        monkeypatch.setattr("onefit.core.problem.Problem.gram", worked)
-        monkeypatch.setattr("onefit.search.retraining._fit_and_score", worked)
-
-
-class TestErrors(NoWork):
+@pytest.mark.usefixtures("no_work")
+class TestErrors:
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_missing_values(self, regression, bad):
         X, y = regression

@@ -154,6 +154,7 @@ def test_regression(regression, scoring, tolerance):
         assert (bounds <= 2 * tolerance * y.std() * (1 + 1e-9)).all()
 
 
+@pytest.mark.slow
 @machines
 @pytest.mark.parametrize("k", [2, 3])
 def test_leave_one_out_of_classes(model, k):
@@ -162,6 +163,7 @@ def test_leave_one_out_of_classes(model, k):
     compared(model, {"gamma": [0.1, 1.0], "C": [0.1, 10.0]}, X, y, cv=LeaveOneOut())
 
 
+@pytest.mark.slow
 @regressors
 @pytest.mark.parametrize("scoring", REGRESSION)
 def test_leave_one_out_of_a_regression(regression, model, scoring):
@@ -188,6 +190,7 @@ def test_weighted_regression(regression, model, scoring):
         assert_as_good(exact, other, slack=1e-7)
 
 
+@pytest.mark.slow
 def test_groups_pipelines_and_precomputed_kernels():
     X, y = classes(3, seed=6)
     compared(SVC(), GRID, X, y, cv=GroupKFold(5), fit_params={"groups": np.arange(len(y)) // 6})
@@ -199,6 +202,7 @@ def test_groups_pipelines_and_precomputed_kernels():
     compared(SVC(kernel="poly", coef0=1.0, gamma=0.5), {"degree": [1, 2, 3], "C": [0.01, 1.0]}, X, y, cv=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [SVC(), L2SVC()], **ids)
 def test_penalty_that_follows_the_rows(model):
     X, y = classes(2, seed=7)
@@ -239,6 +243,7 @@ def test_workers_do_not_matter(criterion, k):
     assert criterion is CERTIFIED or "pruned" in one["exactness"]
 
 
+@pytest.mark.slow
 def test_several_metrics():
     X, y = classes(3, seed=10)
     names = ["accuracy", "f1_macro", "balanced_accuracy"]
@@ -262,6 +267,7 @@ def test_one_metric_by_name(scoring):
     assert means[pruned.best_index_] == means.max()
 
 
+@pytest.mark.slow
 def test_scorers_of_labels():
     """Scorers that read labels are served, whatever they are made of."""
     X, y = classes(2, seed=0)
@@ -294,15 +300,11 @@ REFUSED = [
 ]
 
 
+@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize(("criterion", "options", "message"), REFUSED)
 @pytest.mark.parametrize("model", [SVC(), L2SVC()], **ids)
-def test_what_cannot_be_certified_is_refused_before_any_work(monkeypatch, criterion, options, message, model):
+def test_what_cannot_be_certified_is_refused_before_any_work(criterion, options, message, model):
     X, y = classes(2)
-
-    def work(*_, **__):
-        raise AssertionError("no matrix is needed for this")
-
-    monkeypatch.setattr("onefit.estimators.search_run.run_tasks", work)
     with pytest.raises(ValueError, match=message):
         KernelSearchCV(model, GRID, criterion=criterion, **options).fit(X, y)
 
@@ -404,6 +406,7 @@ def data(name):
 TEN_FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["heart_scale", "sonar_scale"])
 def test_real_data(name):
     X, y = data(name)

@@ -125,6 +125,7 @@ class TestPlot:
     def _needs_matplotlib(self):
         pytest.importorskip("matplotlib")
 
+    @pytest.mark.slow
     def test_a_panel_for_each_criterion(self, comparison, tmp_path):
         figure = comparison.plot()
         panels = [axes for axes in figure.axes if axes.get_visible()]

@@ -83,11 +83,10 @@ def test_a_limit_of_iterations_is_honoured_by_retraining(two_classes):
     assert set(search.cv_results_["exactness"]) == {"retrained"}
 
 
-def test_a_remaining_difference_is_told(two_classes, monkeypatch):
+def test_a_remaining_difference_is_told(two_classes):
     """A polynomial kernel of large values: LIBSVM keeps them in single precision."""
     X, y = two_classes
     search = KernelSearchCV(SVC(kernel="poly", degree=3, coef0=1.0), {"C": [100.0], "gamma": [1.0]}, cv=3)
-    monkeypatch.setattr(delivery, "NOTICED", 1e-12)
     with pytest.warns(RefitWarning, match="differ by up to"):
         search.fit(X, y)
 

@@ -135,6 +135,7 @@ def assert_same(search, whole):
     np.testing.assert_array_equal(search.oof_decision_, whole.oof_decision_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("make", MAKERS)
 def test_anywhere(regression, calls, tmp_path, make, n_jobs):
@@ -208,6 +209,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_signal(tmp_path, n_jobs):
     """Ctrl-C of a terminal, at whatever moment it comes."""

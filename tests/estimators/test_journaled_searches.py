@@ -198,6 +198,7 @@ class TestFingerprints:
         assert fit() == 1
         return fit
 
+    @pytest.mark.slow
     def test_ingredients(self, fit, regression):
         X, y = regression
         nudged = X.copy()
@@ -299,6 +300,7 @@ def finished(journal):
         return sum(search["finished"] for search in opened.searches())
 
 
+@pytest.mark.slow
 def test_killed_processes_lose_nothing(tmp_path):
     journal, results = tmp_path / "journal.sqlite", tmp_path / "results.npz"
     moments, known = random.Random(os.getpid()), [0]
@@ -321,6 +323,7 @@ def test_killed_processes_lose_nothing(tmp_path):
     assert finished(journal) == 120
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_journal(tmp_path):
     journal = tmp_path / "journal.sqlite"
     workers = [start(journal, tmp_path / f"{number}.npz") for number in range(2)]

@@ -58,6 +58,7 @@ def labels_of(seeds, **options):
     return [assert_label_is_true(random_case(seed, **options)) for seed in seeds]
 
 
+@pytest.mark.slow
 def test_random_searches():
     assert labels_of(range(60)).count("exact") >= 40
 

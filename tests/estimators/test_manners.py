@@ -61,7 +61,11 @@ def test_parameters_without_effect_are_evaluated_once(regression, caplog):
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"])
 
 
-@pytest.mark.parametrize("estimator", [KernelRidge(kernel="rbf"), LSSVR()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "estimator",
+    [KernelRidge(kernel="rbf"), pytest.param(LSSVR(), marks=pytest.mark.slow)],
+    ids=["ridge", "LSSVR"],
+)
 def test_leave_one_out_is_pooled(regression, estimator):
     X, y = regression
     kwargs = {"cv": LeaveOneOut(), "scoring": "neg_mean_squared_error"}
@@ -73,6 +77,7 @@ def test_leave_one_out_is_pooled(regression, estimator):
     assert fast.best_params_ == slow.best_params_
 
 
+@pytest.mark.slow
 def test_leave_one_out_of_a_class_with_one_row(three_classes):
     X, y = three_classes
     keep = np.r_[np.flatnonzero(y != "cat"), np.flatnonzero(y == "cat")[:1]]

@@ -32,7 +32,7 @@ def data(seed=0, n=80, classes=2):
         (LSSVC(), ["accuracy"]),
     ],
 )
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_scores_are_those_of_grid_search(model, scoring, classes):
     X, y = data(classes=classes)
     penalties = {"alpha": [1e-2, 1.0, 1e3]} if isinstance(model, LSSVC) else {"C": [1e-3, 0.1, 1.0, 100.0]}

@@ -84,6 +84,7 @@ def test_every_kind_of_scoring(regression, scoring, refit):
     assert_same_search(*both(KernelRidge(kernel="rbf"), GRID, *regression, **kwargs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", [None, "accuracy", "balanced_accuracy", "f1_macro"])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"ant": 2.0, "bee": 0.5, "cat": 1.0}])
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -382,11 +382,8 @@ class TestChosenParameters:
             ({"screen": "sm"}, "pair"),
         ],
     )
-    def test_nothing_is_chosen_before_the_rest_is_checked(self, two_classes, monkeypatch, options, message):
-        def settle(*_):
-            raise AssertionError("work before the error")
-
-        monkeypatch.setattr("onefit.estimators.kernel_search.settle", settle)
+    @pytest.mark.usefixtures("no_work")
+    def test_nothing_is_chosen_before_the_rest_is_checked(self, two_classes, options, message):
         listed = [criteria.RKS(eta=[0.1, 1.0]), *options.get("criterion", [])]
         with pytest.raises(ValueError, match=message):
             KernelSearchCV(SVC(), {"gamma": GAMMAS}, criterion=listed, screen=options.get("screen")).fit(*two_classes)

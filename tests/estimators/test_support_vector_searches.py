@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -36,9 +37,15 @@ SPLITS = [
 ]
 
 classifiers = pytest.mark.parametrize(
-    "model", [SVC(**PRECISE), HingeSVC(), HingeSVC(fit_intercept=False), L2SVC()], ids=str
+    "model",
+    [SVC(**PRECISE), pytest.param(HingeSVC(), marks=pytest.mark.slow), HingeSVC(fit_intercept=False), L2SVC()],
+    ids=str,
 )
-regressors = pytest.mark.parametrize("model", [SVR(**PRECISE), EpsilonSVR(), EpsilonSVR(fit_intercept=False)], ids=str)
+regressors = pytest.mark.parametrize(
+    "model",
+    [SVR(**PRECISE), pytest.param(EpsilonSVR(), marks=pytest.mark.slow), EpsilonSVR(fit_intercept=False)],
+    ids=str,
+)
 
 
 @pytest.mark.parametrize("cv", SPLITS, ids=lambda cv: type(cv).__name__)
@@ -88,7 +95,7 @@ def test_weights(three_classes, model, class_weight, weighted):
         weights = np.random.default_rng(3).uniform(0.2, 2.0, size=len(y))
         weights[::9] = 0.0
         params = {"sample_weight": weights}
-    model = model.set_params(class_weight=class_weight)
+    model = clone(model).set_params(class_weight=class_weight)
     assert_same_search(*both(model, GRID, X, y, fit_params=params))
 
 
@@ -100,6 +107,7 @@ def test_weighted_regression(regression, model):
     assert_same_search(*both(model, grid, X, y, fit_params={"sample_weight": weights}), SINGLE)
 
 
+@pytest.mark.slow
 def test_pipeline_sparse_rows_and_groups(three_classes):
     X, y = three_classes
     pipe = make_pipeline(StandardScaler(), SVC(**PRECISE))
@@ -196,6 +204,7 @@ def test_a_fold_that_lacks_a_class(three_classes):
     np.testing.assert_array_equal(fast.cv_results_["split1_test_score"], slow.cv_results_["split1_test_score"])
 
 
+@pytest.mark.slow
 def test_leave_one_out(three_classes):
     X, y = three_classes
     X, y = X[:40], y[:40]

@@ -129,6 +129,7 @@ def test_values_that_a_search_keeps(name):
         assert_tied(predict(X), X, np.arange(len(X)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "grid"),
     [

@@ -20,6 +20,7 @@ ALPHAS = {"alpha": [0.1, 1.0, 10.0]}
 NARROW = {"gamma": np.logspace(-2, 4, 7), "alpha": [0.01, 1.0, 1e14]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
 @pytest.mark.parametrize("cv", [5, LeaveOneOut(), StratifiedKFold(12)], ids=str)

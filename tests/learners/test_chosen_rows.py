@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
 
-from onefit.core import Folds, Problem, Targets, Workspace
 from onefit.kernels import Gaussian
-from onefit.learners import group
 from onefit.learners.chosen_rows import ChosenRows
-from onefit.learners.hinge import Hinge
 from onefit.learners.preconditioner import Preconditioner
-from onefit.learners.squared_hinge import SquaredHinge
 from onefit.native.side_twins import dense
 
 N = 200
@@ -89,40 +84,3 @@ def test_what_was_released_is_taken_again(chosen):
     assert chosen.K.size == 0
     assert chosen.cover(first(100), 10, anew=True)
     check(chosen, np.arange(100))
-
-
-@pytest.mark.parametrize(
-    "learner", [SquaredHinge(), SquaredHinge(bias=False), Hinge()], ids=lambda learner: learner.name
-)
-def test_parts_are_kept_from_penalty_to_penalty_unless_bounds_follow_it(monkeypatch, learner):
-    """Values do not depend on it."""
-    rng, taken, between = np.random.default_rng(0), [], Preconditioner.between
-    X = rng.normal(size=(400, 8))
-    y, by_gradients = np.sign(X[:, 0] + 0.5 * X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=400)), group.by_gradients
-
-    def spy(near, rows, others):
-        taken.append(len(rows))
-        return between(near, rows, others)
-
-    def heldout():
-        taken.clear()
-        ws = Workspace(Problem(X, Folds.from_splits(KFold(10).split(X), 400)), Gaussian(0.1))
-        held = learner.heldout(ws, Targets(y[:, None]), 2.0 ** np.arange(-1, 7))
-        assert not held.failed.any()
-        return held.test, [count for count in taken if count > 0]
-
-    def forgetful(K, chosen, *parts):
-        chosen.release()
-        return by_gradients(K, chosen, *parts)
-
-    monkeypatch.setattr(Preconditioner, "between", spy)
-    kept, few = heldout()
-    monkeypatch.setattr(group, "by_gradients", forgetful)
-    anew, many = heldout()
-    if isinstance(learner, SquaredHinge):
-        assert len(few) < 0.8 * len(many)
-        assert few[-1] < 0.95 * few[0]  # rows are left where fewer are free
-    else:
-        assert few == many
-    for part, other in zip(kept, anew):
-        np.testing.assert_allclose(part, other, atol=1e-8)

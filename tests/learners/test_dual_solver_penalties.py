@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from onefit.native import active_set, twins
-
-from ..oracles.problems import partition, row_weights, seeds
+from ..oracles.problems import row_weights, seeds
 from ..oracles.support_vector import gaussian, gram, regressed
-from .machines import MACHINES, assert_optimal, cold, heldout, learner, random_start, solver, target, trained
+from .machines import MACHINES, assert_optimal, cold, learner, random_start, solver, target, trained
 
 machines = pytest.mark.parametrize("machine", MACHINES)
 TINY = (1e-10, 1e-7, 2.0**-12, 2.0**-10)
@@ -49,36 +47,6 @@ def test_ties_of_a_narrow_kernel(seed, sizes, C):
         assert_optimal(K, dual, solution)
         assert_smaller_class_at_its_bound(y, C, solution)
         assert solution.rounds < 60
-
-
-@pytest.mark.parametrize("loop", [active_set.active_set, twins.active_set])
-def test_ties_in_one_call(monkeypatch, loop):
-    """The loop itself does it, and its twin, without SMO steps to help."""
-    monkeypatch.setattr(active_set, "active_set", loop)
-    y = np.repeat([1.0, -1.0], [12, 17])
-    dual = learner("hinge").dual(y, 2.0**-10, np.ones(29))
-    at_bounds = np.where(np.arange(29) < 24, 2.0**-10 * y, 0.0)
-    space = solver(np.eye(29))
-    space.max_rounds = 60
-    solution = space.solve(dual, at_bounds)
-    assert_optimal(np.eye(29), dual, solution)
-    assert_smaller_class_at_its_bound(y, 2.0**-10, solution)
-
-
-@seeds
-def test_overlapping_splits_of_a_narrow_kernel(seed):
-    """Five, ten and twenty folds at once, from the smallest penalty on: the bias is all that is left."""
-    y, n = two_classes(seed, 58, 77), 135
-    K = narrow(seed, n)
-    splits = [s for t in (5, 10, 20) for s in partition(seed, n, [len(p) for p in np.array_split(np.arange(n), t)])]
-    penalties = [2.0**-12, 2.0**-11, 2.0**-10, 2.0**-7]
-    held = heldout(K, y, splits, "hinge", penalties)
-    assert not held.failed.any()
-    assert held.error.max() < 1e-7
-    for (train, _), values in zip(splits, held.test):
-        share = (y[train] > 0).sum() / (y[train] < 0).sum()
-        expected = np.outer(-1 + np.array(penalties) * share, np.ones(values.shape[1]))
-        np.testing.assert_allclose(values[:, :, 0], expected, atol=1e-9)
 
 
 @seeds

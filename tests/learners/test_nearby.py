@@ -2,20 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
 
-from onefit.core import Targets
-from onefit.core.machine import Series
-from onefit.kernels import Precomputed
-from onefit.learners import bouligand, nearby
 from onefit.learners.bordered import BorderedDense
 from onefit.learners.dual_solver import DualSolver
-from onefit.learners.hinge import Hinge
 from onefit.learners.nearby import BorderedNear, Kept, Known
 
 from ..oracles.problems import points, row_weights, seeds
-from ..oracles.support_vector import gaussian, labels
-from .running import workspace
+from ..oracles.support_vector import gaussian
 
 biases = pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
 
@@ -107,33 +100,3 @@ def test_what_is_near_enough():
     assert found.near(ridge, others, 1) is None
     found, ridge, curved = kept(0.5)
     assert found.near(0.5 * ridge, curved, 5) is None  # more than two terms would be needed
-
-
-@seeds
-@biases
-@pytest.mark.parametrize("gamma", [3.0, 60.0])
-@pytest.mark.parametrize("order", [1, 5])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_one_inverse_serves_several_penalties(seed, bias, gamma, order, weighted, monkeypatch):
-    """Narrow kernels and large penalties: no row is at a bound, and the curved rows stay the same."""
-    X = points(seed, 40)
-    K, y, splits = gaussian(X, gamma), labels(seed, X, 0.4), list(KFold(4).split(X))
-    targets = Targets(y[:, None], row_weights(seed, 40) if weighted else None)
-    penalties = np.array([64.0, 256.0, 1024.0, 4096.0])
-    made = []
-
-    class Counted(BorderedDense):
-        def __init__(self, *parts):
-            made.append(1)
-            super().__init__(*parts)
-
-    def values(penalties):
-        held = Hinge(bias).heldout(workspace(K, splits, Precomputed()), targets, penalties, series=Series(order))
-        return np.concatenate([part[:, :, 0] for part in held.test], axis=1)
-
-    monkeypatch.setattr(bouligand, "BorderedDense", Counted)
-    together = values(penalties)
-    assert len(made) < 4
-    monkeypatch.setattr(nearby, "NEGLIGIBLE", -1.0)
-    np.testing.assert_allclose(together, values(penalties), atol=2e-9)
-    assert len(made) > 4

@@ -26,6 +26,7 @@ def test_products_are_in_double_precision(columns):
     np.testing.assert_allclose(product(K, B), K.astype(np.float64) @ B, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [Hinge(), SquaredHinge(), EpsilonInsensitive(epsilon=0.1)], ids=lambda m: m.name)
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("C", [0.1, 10.0])

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold
 
-from onefit import L2SVC, KernelSearchCV
-from onefit.core import Folds, Problem, Targets, Workspace
+from onefit.core import Folds
 from onefit.kernels import Gaussian
-from onefit.learners import column, gradient_step, group, together
+from onefit.learners import column, together
 from onefit.learners.chosen_rows import ChosenRows
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
@@ -132,59 +131,6 @@ def test_values_have_digits_of_their_own_where_they_are_far_below_the_targets(bi
             np.testing.assert_allclose(solution.u, K @ solution.beta, atol=1e-9 * np.ptp(solution.u))
 
 
-@pytest.mark.parametrize("seed", [5, 6, 7, 8])
-def test_no_digits_are_computed_for_values_in_single_precision(monkeypatch, seed):
-    """What was followed in single precision is computed anew before a precise step, not after it."""
-    X, y, _ = problem(seed)
-    K, ones, zeros = 300 * Gaussian(0.02)(X), np.ones(len(y)), np.zeros(len(y))
-    full_dual = SquaredHinge().dual(y, 1.0, ones)
-    full = DualSolver(K).solve(full_dual, zeros, warm=False)
-    duals = list(duals_of(SquaredHinge(), y, 1.0, Folds.from_splits(KFold(10).split(X), len(y)), ones))
-    starts = np.array([dual.within(full.beta) for dual in duals])
-    near = Preconditioner.of(K, 0.5, bias=True)
-
-    plain, made = gradient_step.projected_gradients, []
-
-    def spy(*parts):
-        made.append(len(parts[6]))
-        return plain(*parts)
-
-    monkeypatch.setattr(gradient_step, "projected_gradients", spy)
-
-    def count():
-        made.clear()
-        solutions, _ = together.by_gradients(K, ChosenRows(near), duals, starts, starts @ K, 1e-10)
-        assert None not in solutions
-        return sum(made)
-
-    precise = count()
-    monkeypatch.setattr(together.GradientStep, "_refresh", lambda self, batch: None)
-    assert precise < count()
-
-
-def test_the_full_problem_of_the_next_penalty_is_solved_beside_the_splits(monkeypatch):
-    X, y, _ = problem(4, n=400)
-    penalties, sizes, solve = np.array([0.1, 0.4, 1.6, 6.4]), [], group.by_gradients
-
-    def spy(K, near, duals, *rest):
-        sizes.append(len(duals))
-        return solve(K, near, duals, *rest)
-
-    def heldout():
-        sizes.clear()
-        ws = Workspace(Problem(X, Folds.from_splits(KFold(10).split(X), len(y))), Gaussian(0.05))
-        return SquaredHinge().heldout(ws, Targets(y[:, None]), penalties)
-
-    monkeypatch.setattr(group, "by_gradients", spy)
-    ahead = heldout()
-    assert sizes[:3] == [1, 11, 11]
-    monkeypatch.setattr(column.Column, "_prepare", lambda self, C: None)
-    alone = heldout()
-    assert sizes[:4] == [1, 10, 1, 10]
-    for part, other in zip(ahead.test, alone.test):
-        np.testing.assert_allclose(part, other, atol=1e-8)
-
-
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_steps_from_one_inverse_are_those_of_dense_systems(bias, seed):
@@ -224,42 +170,3 @@ def test_the_inverse_from_the_factor_of_the_last_solution_is_that_of_a_new_one(n
     np.testing.assert_allclose(left.P[np.ix_(order, order)], anew.P, atol=1e-8 * np.abs(anew.P).max())
     other = learner.dual(y, 3.0, np.ones(len(y)))  # nothing of another problem is used
     assert (np.diff(solver.inverse(other, beta).base) > 0).all()
-
-
-@pytest.mark.parametrize("cv", [KFold(10), ShuffleSplit(4, test_size=0.3, random_state=0)], ids=["folds", "shuffle"])
-@pytest.mark.parametrize("scale_penalty", [False, True])
-@pytest.mark.parametrize("name", ["hinge", "squared hinge", "insensitive"])
-def test_paths_of_many_free_coefficients(name, cv, scale_penalty):
-    """Long enough for every way of solving; each fold is compared with a solution from nothing."""
-    learner = LEARNERS[name]
-    X, y, _ = problem(2, n=300, classes="hinge" in name)
-    for gamma in (0.005, 0.3):
-        ws = Workspace(Problem(X, Folds.from_splits(cv.split(X), len(y))), Gaussian(gamma))
-        penalties = np.array([0.1, 10.0])
-        held = learner.heldout(ws, Targets(y[:, None]), penalties, scale_penalty=scale_penalty)
-        assert not held.failed.any()
-        K, zeros = Gaussian(gamma)(X), np.zeros(len(y))
-        for fold, part in zip(ws.problem.folds, held.test):
-            weights = np.ones(len(y))
-            weights[fold.removed] = 0.0
-            share = len(y) / len(fold.train) if scale_penalty else 1.0
-            for k, C in enumerate(penalties):
-                solution = DualSolver(K).solve(learner.dual(y, C * share, weights), zeros, zeros, warm=False)
-                np.testing.assert_allclose(part[k, :, 0], solution.u[fold.test] + solution.b, atol=1e-7)
-
-
-def test_problems_lie_one_after_the_other_in_memory_whatever_rows_are_left_out(monkeypatch):
-    """Else loops would run across memory, and be compiled once more in the middle of a search."""
-    rng, sizes, solve = np.random.default_rng(0), set(), gradient_step.projected_gradients
-
-    def spy(K, *parts):
-        sizes.add(parts[4].shape[1])
-        assert all(part.flags.c_contiguous for part in (K, *parts) if isinstance(part, np.ndarray))
-        return solve(K, *parts)
-
-    monkeypatch.setattr(gradient_step, "projected_gradients", spy)
-    X = rng.normal(size=(400, 5))
-    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=400))
-    KernelSearchCV(L2SVC(gamma=0.05), {"C": [0.1, 1.0, 10.0]}, cv=5, refit=False).fit(X, y)
-    assert 400 in sizes
-    assert min(sizes) < 380

@@ -20,16 +20,23 @@ def svm_oracle(machine):
     if isinstance(machine, SVR | EpsilonSVR):
         return InteriorPointSVR(**common, epsilon=machine.epsilon)
     if isinstance(machine, L2SVC):
-        return NewtonL2SVC(**common, class_weight=machine.class_weight)
+        return NewtonL2SVC(**common, class_weight=machine.class_weight, fit_intercept=machine.fit_intercept)
     shape = getattr(machine, "decision_function_shape", "ovr")
     return InteriorPointSVC(**common, class_weight=machine.class_weight, decision_function_shape=shape)
 
 
 class NewtonL2SVC(InteriorPointSVC):
-    """L2SVC with a bias, by Newton's method in the primal."""
+    """L2SVC by Newton's method in the primal."""
+
+    def __init__(
+        self, C=1.0, kernel="rbf", gamma="scale", degree=3, coef0=0.0, class_weight=None, fit_intercept=True,
+        decision_function_shape="ovr",
+    ):  # fmt: skip
+        super().__init__(C, kernel, gamma, degree, coef0, class_weight, decision_function_shape)
+        self.fit_intercept = fit_intercept
 
     def _solve_pair(self, K, sign, upper):
-        beta, bias = squared_hinge_newton(K, sign, 1.0, upper)
+        beta, bias = squared_hinge_newton(K, sign, 1.0, upper, bias=self.fit_intercept)
         return beta, bias, 0.0
 
 

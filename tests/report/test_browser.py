@@ -17,6 +17,7 @@ from .chromium import EXECUTABLE, Chromium
 from .searches import KINDS, search_of
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.browser,
     pytest.mark.skipif(EXECUTABLE is None, reason="chromium is not installed"),
 ]

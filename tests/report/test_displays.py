@@ -30,6 +30,7 @@ def _close_figures():
 
 
 class TestSurface:
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"hostile"}))
     def test_draws_every_kind(self, kind):
         display = ValidationSurfaceDisplay.from_search(search_of(kind)[0])

@@ -73,6 +73,7 @@ def test_frames_of_polars():
     assert fingerprint(frame) != fingerprint(frame.with_columns(pl.lit(0.0).alias("a")))
 
 
+@pytest.mark.slow
 def test_the_next_process_agrees():
     """Hashes of strings and places in memory differ between processes."""
     script = """

@@ -232,6 +232,7 @@ def test_a_journal_that_cannot_be_written_any_more_is_left_with_a_warning(tmp_pa
         assert not record.known("kernel", {0: {"C": 1.0}})
 
 
+@pytest.mark.slow
 def test_many_processes_open_and_write_at_once(tmp_path):
     script = """
 import sys

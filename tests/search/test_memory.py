@@ -55,6 +55,7 @@ def test_weights_need_no_more(cv, n_alphas, zeros):
     assert peak_in_squares(search, X, y, sample_weight=weights) <= 4.1  # and a few vectors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_splits", [3, 10, 30])
 @pytest.mark.parametrize("n_alphas", [2, 15])
 def test_singular_candidates_need_no_more(n_splits, n_alphas):
@@ -87,6 +88,7 @@ def test_precomputed_needs_no_more():
     assert peak_in_squares(search, X @ X.T, y) <= 4.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [SVC(), L2SVC(), SVR(epsilon=0.01)], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("gamma", [0.001, 0.05, 1.0])
 @pytest.mark.parametrize("Cs", [[1.0, 100.0], 4.0 ** np.arange(-2, 6)], ids=["two", "path"])
@@ -142,6 +144,7 @@ class TestOutOfMemory:
         with pytest.raises(MemoryError, match="of the transformer"), pytest.warns(match="retrained"):
             search.fit(*regression)
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is enforced on Linux")
     @pytest.mark.parametrize(
         ("budget", "expected"),

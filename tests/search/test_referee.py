@@ -9,7 +9,7 @@ from sklearn.metrics import get_scorer
 from sklearn.svm import SVC, SVR
 
 from onefit.core import Exactness, Folds, Ledger
-from onefit.core.coding import PairCoding, Pairs, code_targets
+from onefit.core.coding import Pairs, code_targets
 from onefit.search.certify import Certify
 from onefit.search.referee import LabelReferee, ValueReferee
 from onefit.search.scoring import Scoring
@@ -203,27 +203,3 @@ def test_votes_are_counted_as_soon_as_they_are_sure():
     assert referee.ledger["proved in round 0"] == 3
     every = list(product([-1.0, 1.0], repeat=3))
     assert {label(v, [0, 1, 2], [0, 1, 2]) for v in every if v[0] < 0 and v[1] < 0} == {0}
-
-
-@seeds
-def test_votes_are_counted_once_for_each_interval(seed, monkeypatch):
-    """Bounds of all rows are asked for after every step, of which there are many: they must not cost as much."""
-    counted, can_win = [], PairCoding.can_win
-    monkeypatch.setattr(PairCoding, "can_win", lambda self, *args: counted.append(1) or can_win(self, *args))
-    rng, y = np.random.default_rng(seed), np.arange(18) % 4
-    splits = partition(seed, 18, UNEQUAL)
-    referee, _ = refereed(y, splits, prune=True)
-    tell(referee, 0, splits, *intervals(rng, 18, 6))
-    referee.finish(0, 5)
-    assert len(counted) == 6 * len(splits)
-
-
-def test_a_split_is_scored_once_for_each_interval(monkeypatch):
-    """Not all splits whenever one of them is looked at."""
-    scored, twin = [], TWINS["r2"]
-    monkeypatch.setitem(TWINS, "r2", lambda *args: scored.append(1) or twin(*args))
-    rng = np.random.default_rng(0)
-    splits = partition(0, 18, UNEQUAL)
-    referee, _ = refereed(rng.normal(size=18), splits, prune=True)
-    tell(referee, 0, splits, *intervals(rng, 18, 1))
-    assert len(scored) <= 2 * len(splits)

@@ -124,6 +124,7 @@ def test_methods_of_a_study_have_texts_of_their_own(study):
     assert "0x" not in "".join(texts)  # no address in memory
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_another_process():
     code = (
         "from onefit.studies.catalogue import STUDIES; from onefit.studies.fingerprint import fingerprint; "

@@ -151,6 +151,7 @@ def check_discrepancies(protocol, part):
 BY_ORDER = tuple(Method(f"t = {t}", BIF(), t) for t in (2, 4, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["mean", "sum"])
 @pytest.mark.parametrize("machine", ["lssvm", "krr"])
 def test_differences_by_order(machine, loss):

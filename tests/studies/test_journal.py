@@ -85,6 +85,7 @@ def test_the_first_result_stays(tmp_path):
     assert journal.read(PROTOCOL) == {("heart", 0): RESULT}
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_that_it_had_finished(tmp_path):
     path, generator = tmp_path / "cells.sqlite", np.random.default_rng(0)
     reported = set()
@@ -103,6 +104,7 @@ def test_a_killed_writer_loses_nothing_that_it_had_finished(tmp_path):
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.slow
 def test_two_writers(tmp_path):
     path = tmp_path / "cells.sqlite"
     both = [writer(path, 0, 60), writer(path, 30, 60)]

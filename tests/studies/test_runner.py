@@ -37,6 +37,7 @@ def journals(tmp_path_factory):
     return found, told
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_workers_or_interruptions(journals):
     found, _ = journals
     records = [{task: cell.records for task, cell in journal.read(PROTOCOL).items()} for journal in found.values()]
@@ -44,6 +45,7 @@ def test_numbers_do_not_depend_on_workers_or_interruptions(journals):
     assert records[0] == records[1] == records[2]
 
 
+@pytest.mark.slow
 def test_every_cell_is_told_once(journals):
     _, told = journals
     assert [progress.done for progress in told[:4]] == [1, 2, 3, 4]
@@ -51,6 +53,7 @@ def test_every_cell_is_told_once(journals):
     assert all((progress.error is None) == (progress.task[0] == "wdbc") for progress in told)
 
 
+@pytest.mark.slow
 def test_failures_are_kept_and_retried_on_request(journals):
     journal = journals[0]["one"]
     tasks = tasks_of(PROTOCOL, PROTOCOL.datasets, 3)
@@ -63,6 +66,7 @@ def test_failures_are_kept_and_retried_on_request(journals):
     assert outcome.n_splits("nowhere") == 0
 
 
+@pytest.mark.slow
 def test_methods_and_settings_are_in_the_order_of_the_paper(journals):
     outcome = collect(STUDY, journals[0]["one"], ("wdbc",), ["ER", "SM"])
     assert outcome.methods == ("SM", "ER")
@@ -76,6 +80,7 @@ def test_no_cell_is_begun_after_the_time_budget(tmp_path):
     assert journal.read(PROTOCOL) == {}
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_what_is_done(tmp_path):
     journal = Journal(tmp_path / "cells.sqlite")
 
@@ -110,6 +115,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 4.0])
 @pytest.mark.parametrize("send", [os.kill, os.killpg])
 def test_ctrl_c_ends_a_run_at_once_with_one_traceback(tmp_path, send, seconds):

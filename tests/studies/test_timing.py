@@ -308,6 +308,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be forked there")
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba is told not to compile")
 def test_loops_are_compiled_or_loaded_before_anything_is_timed():

@@ -33,6 +33,7 @@ def protocols():
             yield pytest.param(protocol_of(machine, validation="machine"), id=f"{machine}-mean-machine")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", list(protocols()))
 def test_cross_validation_of_several_numbers_of_folds_together(protocol):
     part = part_of(protocol, seed=1)
@@ -44,6 +45,7 @@ def test_cross_validation_of_several_numbers_of_folds_together(protocol):
         np.testing.assert_allclose(found[wish], expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", list(protocols()))
 def test_the_series(protocol):
     part = part_of(protocol, seed=2)

@@ -18,6 +18,7 @@ from onefit.studies.comparisons import summarise
 from tests.report.study.synthetic import make_outcome, make_study
 from tests.report.study.test_study_files import KINDS
 
+pytestmark = pytest.mark.slow
 RESULTS = sorted((Path(__file__).parents[3] / "docs" / "results").glob("*.tex"))
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs}

@@ -183,6 +183,7 @@ def test_figures_are_well_formed_without_a_date(written):
         assert "prefers-color-scheme: dark" in text
 
 
+@pytest.mark.slow
 def test_bytes_depend_on_the_numbers_alone(written, tmp_path):
     """Not on the order of arrival, nor, except in files that say so, on times."""
     outcome, files = written
@@ -198,6 +199,7 @@ def test_bytes_depend_on_the_numbers_alone(written, tmp_path):
         assert same or "seconds" in path.name, path.name
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(tmp_path):
     """Sets of names have another order there."""
     here = {p.name: p.read_bytes() for p in write_study(selection(), tmp_path / "here", manifest={})}
