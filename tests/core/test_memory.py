@@ -49,7 +49,7 @@ def test_without_a_budget_it_is_what_the_machine_has():
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("bases", [1, 3])
 def test_one_view_fits_exactly_or_not(workers, bases):
-    needed = (bases + WORK * workers) * MATRIX
+    needed = (bases + WORK) * workers * MATRIX
     assert check_budget(1000, bases=bases, views=1, workers=workers, budget=needed)
     with pytest.raises(ValueError, match=r"1,000 rows need .* 999 rows would fit"):
         check_budget(1000, bases=bases, views=1, workers=workers, budget=needed - 1)
@@ -57,7 +57,7 @@ def test_one_view_fits_exactly_or_not(workers, bases):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_views_are_kept_if_all_fit_and_computed_anew_if_one_at_a_time_does(workers):
-    all_views, one_view = (2 * 5 + WORK * workers) * MATRIX, (2 + WORK) * workers * MATRIX
+    all_views, one_view = (2 * 5 + WORK) * workers * MATRIX, (2 + WORK) * workers * MATRIX
     options = {"bases": 2, "views": 5, "workers": workers}
     assert check_budget(1000, **options, budget=all_views) is True
     assert check_budget(1000, **options, budget=all_views - 1) is False

@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVR
 
+import onefit.search.executors
 import onefit.search.resuming
 import onefit.search.retraining
-import onefit.search.run
 from onefit import LSSVC, KernelSearchCV, TimeBudgetWarning, criteria
 from onefit.search.journal import Journal
 
@@ -67,15 +67,15 @@ class Interrupter:
 
     def __init__(self, monkeypatch, at=None):
         self.count, self.at = 0, at
-        evaluate = onefit.search.run.evaluate
+        evaluate = onefit.search.executors.evaluate
 
-        def counted(task, settings):
+        def counted(*args, **options):
             if self.count == self.at:
                 raise KeyboardInterrupt
             self.count += 1
-            return evaluate(task, settings)
+            return evaluate(*args, **options)
 
-        monkeypatch.setattr(onefit.search.run, "evaluate", counted)
+        monkeypatch.setattr(onefit.search.executors, "evaluate", counted)
 
 
 def number_of_kernels(monkeypatch, fit):

@@ -3,10 +3,12 @@
 import time
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from onefit.search.deadline import Deadline, parse_seconds
-from onefit.search.run import coarse_to_fine
+from onefit.search.ordering import coarse_to_fine
+from onefit.search.row import Row
 
 
 @pytest.mark.parametrize(
@@ -26,12 +28,15 @@ def test_what_is_no_time_is_refused(budget):
 def test_a_deadline_waits_for_the_first_score():
     deadline = Deadline(1e-9)
     time.sleep(1e-3)
-    assert not deadline.passed
-    deadline.note_score()
-    assert deadline.passed
+    assert not deadline.passed()
+    assert deadline.passed(scored=True)
+    deadline.note_scores([Row(0, {"score": np.array([np.nan])})])
+    assert not deadline.passed()
+    deadline.note_scores([Row(1, {"score": np.array([0.5])})])
+    assert deadline.passed()
     generous = Deadline(1e6)
-    generous.note_score()
-    assert not generous.passed
+    generous.note_scores([Row(1, {"score": np.array([0.5])})])
+    assert not generous.passed()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 8, 31, 100])

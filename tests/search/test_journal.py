@@ -13,8 +13,8 @@ import onefit.search.journal
 from onefit import JournalError, JournalWarning
 from onefit.core import Exactness
 from onefit.search.journal import Journal
+from onefit.search.row import Row
 from onefit.search.row_storage import restore_row, store_row
-from onefit.search.tasks import Row
 
 
 def a_row(candidate=3):
@@ -238,7 +238,7 @@ def test_many_processes_open_and_write_at_once(tmp_path):
 import sys
 import numpy as np
 from onefit.search.journal import Journal
-from onefit.search.tasks import Row
+from onefit.search.row import Row
 with Journal(sys.argv[1]) as journal:
     record = journal.record("shared", {})
     for number in range(40):

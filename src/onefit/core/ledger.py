@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Lock
 
 EVENTS = (
     "base",
@@ -29,7 +28,7 @@ EVENTS = (
 
 @dataclass
 class Ledger:
-    """Counts and seconds of everything costly; safe to share between threads.
+    """Counts and seconds of everything costly.
 
     ``base``: base matrices (distances, inner products); ``gram``: element-wise maps of one, ``block``: of its
     rectangular parts;
@@ -47,7 +46,6 @@ class Ledger:
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(EVENTS, 0))
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(EVENTS, 0.0))
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @contextmanager
     def record(self, event: str) -> Iterator[None]:
@@ -60,14 +58,19 @@ class Ledger:
 
     def add(self, event: str, count: int, seconds: float) -> None:
         """Enter what was counted and timed elsewhere."""
-        with self._lock:
-            self.counts[event] += count
-            self.seconds[event] += seconds
+        self.counts[event] += count
+        self.seconds[event] += seconds
 
     def include(self, other: Ledger) -> None:
         """Enter everything of another ledger."""
         for event in EVENTS:
             self.add(event, other.counts[event], other.seconds[event])
+
+    def take(self) -> Ledger:
+        """Everything that was entered, as a ledger of its own; this one begins anew."""
+        taken = Ledger(self.counts, self.seconds)
+        self.counts, self.seconds = dict.fromkeys(EVENTS, 0), dict.fromkeys(EVENTS, 0.0)
+        return taken
 
     def __getitem__(self, event: str) -> int:
         return self.counts[event]
@@ -75,9 +78,3 @@ class Ledger:
     def __str__(self) -> str:
         rows = (f"{e:<18} {self.counts[e]:>6} {self.seconds[e]:>9.3f} s" for e in EVENTS if self.counts[e])
         return "\n".join(rows)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"counts": self.counts, "seconds": self.seconds}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, _lock=Lock())

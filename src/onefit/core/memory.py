@@ -47,17 +47,15 @@ def parse_budget(budget: float | str | None) -> float:
 def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float, work: int = WORK) -> bool:
     """Whether all views' base matrices may be kept; an error if not even one kernel at a time fits.
 
-    A view has ``bases`` n x n arrays; each worker needs ``work`` more; ``budget`` is in bytes. Without room for all
-    views' bases they are computed anew for each kernel.
+    A worker has ``bases`` n x n arrays for each view, and needs ``work`` more; ``budget`` is in bytes. Without room for
+    all views' bases they are computed anew for each kernel.
     """
     square = 8.0 * n * n
-    if (bases * views + work * workers) * square <= budget:
+    if (bases * views + work) * workers * square <= budget:
         return True
     arrays = (bases + work) * workers
     if views > 1 and arrays * square <= budget:
         return False
-    if views == 1:
-        arrays = bases + work * workers
     largest = math.isqrt(int(budget / (8 * arrays)))
     alone = math.isqrt(int(budget / (8 * (bases + work))))
     hint = f", or {alone:,} rows with n_jobs=1" if workers > 1 else ""

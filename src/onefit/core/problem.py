@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +38,6 @@ class Problem:
     _bases: dict[Base, Array] = field(default_factory=dict, repr=False)
     _smallest: dict[Base, float] = field(default_factory=dict, repr=False)
     _identical: tuple[Rows | None] | None = field(default=None, repr=False)
-    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
     def n(self) -> int:
@@ -50,25 +48,23 @@ class Problem:
         """The base matrix of all rows: read it, do not write."""
         if self.parent is not None:
             return self.parent.base(base)
-        with self._lock:
-            if base in self._bases:
-                return self._bases[base]
-            with self.ledger.record("base"):
-                values = base(self.X)
-            if base is Precomputed.base:
-                _check_gram(values)
-            elif np.isnan(values.sum()) and np.isnan(values).any():  # inf - inf sums to NaN as well
-                raise ValueError("Distances or inner products of these rows overflow: scale the features.")
-            if self.keep_bases:
-                self._bases[base] = values
-            return values
+        if base in self._bases:
+            return self._bases[base]
+        with self.ledger.record("base"):
+            values = base(self.X)
+        if base is Precomputed.base:
+            _check_gram(values)
+        elif np.isnan(values.sum()) and np.isnan(values).any():  # inf - inf sums to NaN as well
+            raise ValueError("Distances or inner products of these rows overflow: scale the features.")
+        if self.keep_bases:
+            self._bases[base] = values
+        return values
 
     def release(self, wanted: Iterable[Base] = ()) -> None:
         """Free the base matrices that no remaining kernel wants."""
-        with self._lock:
-            wanted = set(wanted)
-            for base in [base for base in self._bases if base not in wanted]:
-                del self._bases[base]
+        wanted = set(wanted)
+        for base in [base for base in self._bases if base not in wanted]:
+            del self._bases[base]
 
     def gram(self, kernel: Kernel, rows: Rows | None = None, columns: Rows | None = None) -> Array:
         """A fresh Gram matrix of all rows, or its block [rows, columns]."""
@@ -89,10 +85,9 @@ class Problem:
         """For every row the first one with the same inputs; None if all rows differ."""
         if self.parent is not None:
             return self.parent.identical_rows
-        with self._lock:
-            if self._identical is None:
-                self._identical = (identical_rows(self.X),)
-            return self._identical[0]
+        if self._identical is None:
+            self._identical = (identical_rows(self.X),)
+        return self._identical[0]
 
     def of_fold(self, number: int) -> Problem:
         """The same rows with one of the splits only."""
@@ -103,10 +98,9 @@ class Problem:
         """The smallest base value of two different rows: of distances, that of the closest pair."""
         if self.parent is not None:
             return self.parent.smallest_off_diagonal(base)
-        with self._lock:
-            if base not in self._smallest:
-                self._smallest[base] = _smallest_off_diagonal(self.base(base))
-            return self._smallest[base]
+        if base not in self._smallest:
+            self._smallest[base] = _smallest_off_diagonal(self.base(base))
+        return self._smallest[base]
 
 
 _STRIP = 64

@@ -15,10 +15,11 @@ from sklearn.utils import indexable
 from ..core import Folds
 from ..core.coding import Coding
 from ..core.machine import Series
+from ..search.executors import Executor
 from ..search.planning import Preparation, RetrainingWarning
+from ..search.resources import allot
 from ..search.retraining import retrained_decisions
 from ..search.routing import routing_enabled
-from ..search.run import check_memory, run_tasks
 from .oof import assemble
 
 
@@ -128,13 +129,14 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
             raise plan.refused[0]
         reason = plan.retrain.get(0)
         if reason is None:
-            budget = check_memory(plan.tasks, 1, None)
+            resources = allot(plan.tasks)
             settings = preparation.settings(series=series, scale_penalty=scale_penalty, raise_errors=True)
             _refuse_single_class(settings.present)
-            ((_, (row,)),) = run_tasks(plan.tasks, settings, budget=budget)
+            ((_, outcome),) = Executor(resources).run(plan.tasks, settings)
+            (row,) = outcome.rows
             reason = row.retrain
             if reason is None:
-                return row.values, row.coded.coding, settings.present
+                return row.values, plan.tasks[0].paths[0].coded.coding, settings.present
         warnings.warn(f"Retraining on every fold: {reason}.", RetrainingWarning, stacklevel=3)
     return _retrained(estimator, X, y, folds, fit_params, scale_penalty)
 

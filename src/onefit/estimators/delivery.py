@@ -22,10 +22,11 @@ from ..core import Folds
 from ..core.machine import NotUnderstoodError
 from ..core.registry import read_machine
 from ..learners.dual import TOLERANCE
+from ..search.executors import Executor
 from ..search.indexing import take_block
 from ..search.planning import Preparation
+from ..search.resources import allot
 from ..search.routing import split_pipeline
-from ..search.run import run_tasks
 from .support_vector import SupportVectorMachine
 
 PRECISE = 1e-9
@@ -155,7 +156,8 @@ def _exact_values(model, X, y, fit_params: dict, single: bool) -> _Exact | None:
         return None
     settings = preparation.settings(raise_errors=True, single=single)
     try:
-        ((_, (row,)),) = run_tasks(plan.tasks, settings)
+        ((_, outcome),) = Executor(allot(plan.tasks)).run(plan.tasks, settings)
+        (row,) = outcome.rows
     except (ArithmeticError, MemoryError, ValueError):  # a comparison must not cost a finished search
         return None
     if row.retrain is not None or row.values is None:

@@ -296,7 +296,7 @@ class KernelSearchCV(GridSearchCV):
         report_failures(rows, self.n_splits_, self.error_score)
         self.cv_results_ = run.table(rows)
         self.ledger_ = run.ledger
-        self.multimetric_ = run.scoring.multimetric
+        self.multimetric_ = run.scoring.named or any(list(row.test) not in ([], ["score"]) for row in rows)
 
     def _choose(self, run):
         """The best candidate, as ``refit`` says; to be delivered, none whose scores depend on a bias that is left open.
@@ -351,7 +351,7 @@ class KernelSearchCV(GridSearchCV):
             )
             return
         if row.values is not None:
-            parts, coding, present = row.values, row.coded.coding, run.settings.present
+            parts, coding, present = row.values, run.coded[row.candidate].coding, run.settings.present
         else:
             try:
                 parts, coding, present = decisions(

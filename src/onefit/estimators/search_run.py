@@ -11,22 +11,25 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
-from ..core import Exactness
+from ..core import Exactness, Ledger
+from ..core.coding import CodedTargets
 from ..criteria.base import situation_of
 from ..search.appraisal import column_names
 from ..search.certify import Certify, check_certifiable
 from ..search.deadline import Deadline, TimeBudgetWarning
+from ..search.executors import Executor
 from ..search.journal import Journal, JournalError, Record
+from ..search.ordering import order_tasks, spread_tasks, waves
 from ..search.planning import Preparation, warn_retraining
 from ..search.progress import Progress
+from ..search.resources import allot
 from ..search.results import build_table
 from ..search.resuming import record_of
 from ..search.retraining import Retraining, retrained_row, scaled_penalty
-from ..search.run import check_memory, order_tasks, run_tasks, spread_tasks, waves
+from ..search.row import Row
 from ..search.scoring import NeedsRetrainingError, Tested
 from ..search.screening import Screen
 from ..search.strategies import Strategy
-from ..search.tasks import Row
 
 LOGGER = logging.getLogger("onefit")
 
@@ -55,7 +58,8 @@ class SearchRun:
             search.estimator, X, y, folds, routed.estimator, search.preprocessing, search.return_train_score,
             whole=bool(self.columns),
         )  # fmt: skip
-        self.ledger = self.preparation.ledger
+        self.ledger = Ledger()
+        self.coded: dict[int, CodedTargets] = {}  # how the values of candidates with a fast path are read
         self.scale_penalty = bool(search.scale_penalty or getattr(self.criterion, "scale_penalty", False))
 
     def resume(self, journal: Journal | None):
@@ -67,7 +71,7 @@ class SearchRun:
         """Fill ``rows``, round by round, until the strategy proposes nothing more or time is over."""
         self._evaluate_from(0)
         while proposed := self.strategy.propose(self.candidates, self._scores()):
-            if self.deadline is not None and self.deadline.passed:
+            if self.deadline is not None and self.deadline.passed():
                 break
             first = len(self.candidates)
             self.candidates += proposed
@@ -82,7 +86,8 @@ class SearchRun:
         search = self.search
         tasks = self.refuse(first)
         self.certify = self._certify(tasks)
-        self.budget = check_memory(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
+        resources = allot(tasks, search.n_jobs, search.memory_budget, criteria=bool(self.columns))
+        self.executor = Executor(resources, search.pre_dispatch)
         if self.scale_penalty and (self.plan.retrain or self.plan.refused):
             scaled_penalty(search.estimator, 1.0)  # an error now if there is no penalty to scale
         warn_retraining(self.plan.retrain, len(self.candidates), depth=6)
@@ -93,6 +98,7 @@ class SearchRun:
             tasks = self._keep_best(tasks)
         if tasks:
             self._run_kernels(tasks)
+        del self.executor  # and the base matrices that it keeps
         self._retrain_rest()
         for row in self.finished()[first:]:  # also what repeats others, was pruned or failed
             self.progress.tell(row, self.candidates[row.candidate])
@@ -109,6 +115,8 @@ class SearchRun:
         """Plan: the tasks in order, or an error if a criterion is not defined for some candidate, before any work."""
         self.plan = self.preparation.plan(self.candidates[first:], first)
         self.same_as.update(self.plan.same_as)
+        paths = [path for task in self.plan.tasks for path in task.paths]
+        self.coded.update({entry.candidate: path.coded for path in paths for entry in path.entries})
         tasks = order_tasks(self.plan.tasks)
         asked = [self.criterion, *self.columns] + ([] if self.screen is None else [self.screen.criterion])
         self.target = self.preparation.target() if self.columns or self.screen is not None else None
@@ -136,7 +144,7 @@ class SearchRun:
         settings = replace(
             self.settings, criteria=(self.screen.criterion,), scored=False, raise_errors=False, deadline=None
         )
-        kept, pruned = self.screen.divide(tasks, dict(self._run(tasks, settings, "screening", later=tasks)))
+        kept, pruned = self.screen.divide(tasks, dict(self._run(tasks, settings, "screening")))
         self.rows.update({row.candidate: row for row in pruned})
         return kept
 
@@ -179,10 +187,9 @@ class SearchRun:
         if not self._pruning:
             yield from self._run(tasks, self.settings, "kernel")
             return
-        for wave, later in waves(len(tasks)):
+        for wave in waves(len(tasks)):
             found = []
-            rest = [tasks[i] for i in later]
-            for number, rows in self._run([tasks[i] for i in wave], self.settings, "kernel", later=rest):
+            for number, rows in self._run([tasks[i] for i in wave], self.settings, "kernel"):
                 found += rows
                 yield wave[number], rows
             self.settings = self.settings.after(found)
@@ -192,21 +199,20 @@ class SearchRun:
     def _pruning(self):
         return self.certify is not None and self.certify.prune
 
-    def _run(self, tasks, settings, stage, later=()):
+    def _run(self, tasks, settings, stage):
         """(task number, its rows) as tasks finish, first those that the journal knows; new rows are entered there."""
         known = self._known(stage, [number for task in tasks for number in task.candidates])
-        for path in (path for task in tasks for path in task.paths):
-            for entry in (entry for entry in path.entries if entry.candidate in known):
-                known[entry.candidate].coded = path.coded
         rows = [[known[number] for number in task.candidates if number in known] for task in tasks]
         left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.candidates)]
         yield from ((number, found) for number, found in enumerate(rows) if number not in left)
         if not left:
             return
-        options = {"n_jobs": self.search.n_jobs, "pre_dispatch": self.search.pre_dispatch, "later": later}
         unknown = [tasks[number].without(known) for number in left]
-        for k, new in run_tasks(unknown, settings, **options, budget=self.budget):
-            new = [row for row in new if row.candidate not in known]
+        for k, outcome in self.executor.run(unknown, settings):
+            self.ledger.include(outcome.ledger)
+            new = [row for row in outcome.rows if row.candidate not in known]
+            if settings.deadline is not None:
+                settings.deadline.note_scores(new)
             self._enter(stage, new)
             yield left[k], rows[left[k]] + new
 
@@ -216,11 +222,7 @@ class SearchRun:
             return {}
         candidates = {number: self.candidates[number] for number in numbers}
         known = self.record.known(stage, candidates)
-        if stage == "kernel":
-            known = self.record.known("retraining", candidates) | known
-        for row in known.values():
-            self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
-        return known
+        return self.record.known("retraining", candidates) | known if stage == "kernel" else known
 
     def _enter(self, stage, rows):
         """Finished rows, and candidates that repeat theirs, into the journal; what has failed is tried again."""
@@ -253,8 +255,8 @@ class SearchRun:
             self.rows[row.candidate] = row
             if contexts:
                 self.progress.told.add(row.candidate)
-            if self.deadline is not None and row.scored:
-                self.deadline.note_score()
+            if self.deadline is not None:
+                self.deadline.note_scores([row])
         self.rows.update({number: Row.unreached(number) for number in left if number not in self.rows})
         taken = [number for number in self.plan.refused if self.rows[number].exactness == Exactness.RETRAINED]
         warn_retraining({number: reasons[number] for number in taken}, len(self.candidates), depth=7)
@@ -268,7 +270,6 @@ class SearchRun:
         )  # fmt: skip
         for number, found in outcomes:
             row = retrained_row(number, reasons[number], found, self.search.error_score, self.folds.leave_one_out)
-            self.scoring.multimetric = self.scoring.multimetric or list(row.test) not in ([], ["score"])
             self.ledger.add("fit", len(self.folds), row.fit_seconds)
             self._enter("retraining", [row])
             yield row

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
+
+from .row import Row
 
 _SECONDS = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -34,19 +37,19 @@ def parse_seconds(budget: float | str) -> float:
 class Deadline:
     """When a search has to end: once its seconds have passed *and* some candidate has a score.
 
-    The clock starts when it is made. Shared by all workers.
+    The clock, which workers on other machines read too, starts when it is made. Only the search itself takes note of
+    scores.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._end = time.perf_counter() + seconds
+        self._end = time.time() + seconds
         self._scored = False
 
-    @property
-    def passed(self) -> bool:
-        """Whether nothing more may be started."""
-        return self._scored and time.perf_counter() >= self._end
+    def passed(self, scored: bool = False) -> bool:
+        """Whether nothing more may be started; ``scored`` says that who asks knows of a candidate with a score."""
+        return (self._scored or scored) and time.time() >= self._end
 
-    def note_score(self) -> None:
-        """Take note that a candidate has a score: from now on the search may end."""
-        self._scored = True
+    def note_scores(self, rows: Iterable[Row]) -> None:
+        """Take note of finished rows: once one of them has a score the search may end."""
+        self._scored = self._scored or any(row.scored for row in rows)

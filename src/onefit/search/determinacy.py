@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from ..core import Exactness
 from ..core.coding import Coding, PairCoding
+from .row import OPEN_BIAS, Row
 from .scoring import Scoring, Tested
-from .tasks import OPEN_BIAS, Path, Row, Settings
+from .tasks import Path, Settings
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

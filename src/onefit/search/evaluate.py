@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from traceback import format_exc
 
@@ -19,25 +19,32 @@ from ..kernels.gamma import variance_of
 from .appraisal import Appraisal
 from .determinacy import label_undetermined
 from .referee import Referee
+from .row import Row
 from .scoring import NeedsRetrainingError, Scoring, Tested
-from .tasks import Entry, KernelTask, Path, Row, Settings
+from .tasks import Entry, KernelTask, Path, Settings
 from .train_scores import TrainScores, of_candidates
-from .views import SupervisedError, Views
+from .views import SupervisedError, View, Views
 
 ROUNDED = "rounding is seen: the kernel times the penalty is too large; scale the features or use smaller penalties"
 
 
-def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
+def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: bool = False) -> list[Row]:
     """Out-of-fold values and scores of every candidate of one kernel.
 
     What goes wrong in transformers, kernels or factorisations concerns these candidates only: they are retrained, for
     it may concern some folds only, and those that then fail are as in GridSearchCV. Where a criterion takes the place
     of a score they fail. A lack of memory for n x n arrays is no fault of theirs, and is raised. Paths that are not
-    begun before the deadline are not reached.
+    begun before the deadline are not reached, if some candidate has a score; ``may_end`` says that one has.
     """
+    spaces = _Spaces(task, views, settings.single)
+    rows: list[Row] = []
     try:
-        spaces = _Spaces(task, settings.single)
-        return [row for path in task.paths for row in _in_time(spaces, path, settings)]
+        for path in task.paths:
+            if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
+                rows += [Row.unreached(entry.candidate) for entry in path.entries]
+            else:
+                rows += _evaluate_path(spaces, path, settings)
+        return rows
     except NotUnderstoodError as reason:
         if settings.scored:
             return [Row(number, retrain=str(reason)) for number in task.candidates]
@@ -49,14 +56,9 @@ def evaluate(task: KernelTask, settings: Settings) -> list[Row]:
         if settings.scored and settings.scoring is not None and not scarce:
             text = f"{type(error).__name__}: {error}"  # failed: a journal does not keep it, and tries again
             return [Row(number, exactness=Exactness.FAILED, retrain=text) for number in task.candidates]
-        if settings.raise_errors or (scarce and _transformed(task)):
+        if settings.raise_errors or (scarce and (task.inputs.transformers is None or views.made)):
             raise
         return _failed(task, settings, format_exc())
-
-
-def _transformed(task: KernelTask) -> bool:
-    """Whether the transformers, if there are any, have done their work."""
-    return task.source.transformers is None or bool(task.source.made())
 
 
 def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
@@ -66,48 +68,40 @@ def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
     return rows
 
 
-def _in_time(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
-    """The rows of a path, if there is time for it."""
-    deadline = settings.deadline
-    if deadline is not None and deadline.passed:
-        return [Row.unreached(entry.candidate) for entry in path.entries]
-    rows = _evaluate_path(spaces, path, settings)
-    if deadline is not None and any(row.scored for row in rows):
-        deadline.note_score()
-    return rows
-
-
 class _Spaces:
     """The workspaces of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
-    def __init__(self, task: KernelTask, single: bool) -> None:
-        self.task, self.single = task, single
+    def __init__(self, task: KernelTask, views: Views, single: bool) -> None:
+        self.task, self._views, self.single = task, views, single
         self.judged: dict[Criterion, float] = {}  # criteria of the kernel, whatever the machine
 
     @property
     def ledger(self) -> Ledger:
-        return self.task.source.ledger
+        return self._views.ledger
 
     @cached_property
-    def views(self) -> Views:
-        return self.task.source.views(apart=self.task.kernel.follows_data)
+    def views(self) -> Sequence[View]:
+        return self._views.of(self.task.kernel)
 
     @cached_property
     def shared(self) -> Workspace | None:
-        return None if self.views.per_fold else self._new(self.views.views[0].problem, len(self.task.paths))
+        views = self.views  # also where folds are apart: a transformer that fails is to be noticed first
+        return None if self.per_fold else self._new(views[0].problem, len(self.task.paths))
+
+    @property
+    def per_fold(self) -> bool:
+        return self.task.inputs.per_fold(self.task.kernel)
 
     @cached_property
     def whole(self) -> Workspace:
         """Of all rows, as a machine trained on all of them sees them."""
-        source = self.task.source
-        if not source.shared and (source.transformers is not None or self.task.kernel.follows_data):
-            return self._new(source.whole().problem, len(self.task.paths))
-        assert self.shared is not None
-        return self.shared
+        if self.shared is not None:
+            return self.shared
+        return self._new(self._views.whole(self.task.kernel).problem, len(self.task.paths))
 
     def of_fold(self, number: int) -> Workspace:
         """That of one fold; it is not kept, so there is one at a time."""
-        problem = self.views.views[number].problem
+        problem = self.views[number].problem
         return self._new(problem, 1, problem.folds.folds[0].train)
 
     def _new(self, problem: Problem, readers: int, train: np.ndarray | None = None) -> Workspace:
@@ -197,7 +191,7 @@ def _judged_rows(appraisal: Appraisal, path: Path, settings: Settings, seconds: 
     sign = 1.0 if criterion.greater_is_better else -1.0
     rows = []
     for entry, value in zip(path.entries, values):
-        row = Row(entry.candidate, {"score": np.array([sign * value])}, coded=path.coded)
+        row = Row(entry.candidate, {"score": np.array([sign * value])})
         row.exactness = Exactness.APPROXIMATE if path.frozen else criterion.exactness
         row.status = "shared preprocessing" if path.frozen else "ok"
         row.fit_seconds = seconds / len(path.entries)
@@ -217,7 +211,7 @@ def _new_row(
     entry: Entry, path: Path, penalties: np.ndarray, held: HeldOut, seconds: float, referee: Referee | None
 ) -> Row:
     used = np.searchsorted(penalties, entry.penalties)
-    row = Row(entry.candidate, coded=path.coded, fit_seconds=seconds, error_bound=float(held.error[used].max()))
+    row = Row(entry.candidate, fit_seconds=seconds, error_bound=float(held.error[used].max()))
     row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
     if referee is not None and referee.early[used[0]]:
         certified, row.error_bound = referee.outcome(used[0])
@@ -275,7 +269,7 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
         report = None if train is None else train.add
         return hold_out(path.learner, spaces.shared, path.targets, penalties, on_train=report, judge=judge, **options)
     parts = []
-    for number, view in enumerate(spaces.views.views):
+    for number, view in enumerate(spaces.views):
         report = None if train is None else train.of_fold(number)
         targets = path.targets.take(view.rows, number)
         parts.append(hold_out(path.learner, spaces.of_fold(number), targets, penalties, on_train=report, **options))
@@ -283,7 +277,7 @@ def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -
     if settings.folds.leave_one_out:
         order = np.argsort([fold.test[0] for fold in settings.folds])
         test = [np.concatenate([test[i] for i in order], axis=1)]
-        if (whole := spaces.views.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
+        if (whole := spaces.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
             equalise_left_out(test[0], whole, path.targets)
     return HeldOut(
         test,

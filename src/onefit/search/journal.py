@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .fingerprint import fingerprint
+from .row import Row
 from .row_storage import StoredRow, readable, restore_row, store_row
-from .tasks import Row
 
 APPLICATION = 0x1F17_CAFE
 """Marks a SQLite file as a journal of searches."""

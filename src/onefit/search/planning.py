@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import column_or_1d
 
-from ..core import Folds, Ledger, Targets
+from ..core import Folds, Problem, Targets
 from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
 from ..core.labels import Labels, read_labels
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
 from ..core.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
+from .fingerprint import fingerprint
 from .routing import final_weights, split_pipeline
 from .tasks import Entry, KernelTask, Path, Settings
-from .views import ViewSource, checked_rows
+from .views import Inputs, checked_rows
 
 
 @dataclass
@@ -58,8 +60,8 @@ class Preparation:
     preprocessing: str
     train_scores: bool = False
     whole: bool = False  # machines are trained on all rows too
-    ledger: Ledger = field(default_factory=Ledger)
-    _sources: dict = field(default_factory=dict)
+    _inputs_of: dict = field(default_factory=dict)
+    _gram_checked: bool = False
     _targets: dict = field(default_factory=dict)
     _coded: dict = field(default_factory=dict)
 
@@ -69,8 +71,8 @@ class Preparation:
         What is wrong with the data, the weights or the names of parameters is raised here.
         """
         plan = Plan()
-        tasks: dict[Any, KernelTask] = {}
         paths: dict[Any, Path] = {}
+        entries: defaultdict[Any, list[Entry]] = defaultdict(list)
         seen: dict[Any, int] = {}
         for number, params in enumerate(candidates, first):
             model = clone(self.estimator).set_params(**clone(params, safe=False))
@@ -82,8 +84,8 @@ class Preparation:
             except (ValueError, TypeError) as error:
                 plan.refused[number] = error
                 continue
-            machine, source = candidate.machine, self._source(candidate)
-            kernel = self._bound(machine.kernel, source)
+            machine, inputs = candidate.machine, self._inputs(candidate)
+            kernel = self._bound(machine.kernel, inputs)
             coded = self.coded_for(machine.pairs)
             if not (coded.coding.flat or machine.learner.several_outputs):
                 plan.retrain[number] = f"{machine.learner.name} has one target, and y has two dimensions"
@@ -94,19 +96,17 @@ class Preparation:
             except (ValueError, TypeError) as error:
                 plan.refused[number] = error
                 continue
-            task_key = (candidate.views_key, kernel)
-            path_key = (*task_key, machine.learner, machine.class_weight, machine.pairs)
-            if (same := seen.setdefault((path_key, machine.penalties), number)) != number:
+            key = (inputs, kernel, machine.learner, machine.class_weight, machine.pairs)
+            if (same := seen.setdefault((key, machine.penalties), number)) != number:
                 plan.same_as[number] = same
                 continue
-            if task_key not in tasks:
-                tasks[task_key] = KernelTask(source, kernel)
-                plan.tasks.append(tasks[task_key])
-            if path_key not in paths:
-                frozen = source.frozen or (self.shared and (machine.weights_follow_fold or kernel.follows_data))
-                paths[path_key] = Path(machine.learner, targets, coded, frozen)
-                tasks[task_key].paths.append(paths[path_key])
-            paths[path_key].entries.append(Entry(number, machine.penalties))
+            frozen = inputs.frozen or (self.shared and (machine.weights_follow_fold or kernel.follows_data))
+            paths.setdefault(key, Path(machine.learner, targets, coded, frozen))
+            entries[key].append(Entry(number, machine.penalties))
+        tasks: defaultdict[tuple[Inputs, Kernel], list[Path]] = defaultdict(list)
+        for key, path in paths.items():
+            tasks[key[:2]].append(replace(path, entries=tuple(entries[key])))
+        plan.tasks = [KernelTask(*of, tuple(own)) for of, own in tasks.items()]
         return plan
 
     def _read(self, model, params: dict) -> _Candidate:
@@ -127,24 +127,25 @@ class Preparation:
         )
         return _Candidate(machine, transformers, weight, before, key)
 
-    def _source(self, candidate: _Candidate) -> ViewSource:
-        """Where the candidate's inputs come from; plain ones are checked at once."""
+    def _inputs(self, candidate: _Candidate) -> Inputs:
+        """What the candidate is trained on; plain rows are checked at once."""
         key = candidate.views_key
-        if key not in self._sources:
+        if key not in self._inputs_of:
             X = checked_rows(self.X) if candidate.transformers is None else self.X
-            self._sources[key] = ViewSource(
-                X, self.y, self.folds, self.ledger, candidate.transformers, self.shared,
-                candidate.transformer_params, self.train_scores,
+            self._inputs_of[key] = Inputs(
+                X, self.y, self.folds, candidate.transformers, self.shared, candidate.transformer_params,
+                self.train_scores,
             )  # fmt: skip
-        return self._sources[key]
+        return self._inputs_of[key]
 
-    def _bound(self, kernel: Kernel, source: ViewSource) -> Kernel:
+    def _bound(self, kernel: Kernel, inputs: Inputs) -> Kernel:
         """The kernel with its parameters resolved where the number of features is known already."""
-        if source.transformers is not None:
+        if inputs.transformers is not None:
             return kernel
-        if Precomputed.base in kernel.bases:
-            source.views().views[0].problem.base(Precomputed.base)  # refuses what is not a Gram matrix
-        return kernel.bound(source.X.shape[1])
+        if Precomputed.base in kernel.bases and not self._gram_checked:
+            Problem(inputs.X, self.folds).base(Precomputed.base)  # refuses what is not a Gram matrix
+            self._gram_checked = True
+        return kernel.bound(inputs.X.shape[1])
 
     def _targets_for(self, machine: Machine, coded: CodedTargets, given) -> Targets:
         key = (machine.class_weight, machine.balance_weighted, machine.pairs)
@@ -199,11 +200,11 @@ def flat_target(estimator, y):
 
 
 def _hashable(value):
-    """A value that stands for a parameter in a key: itself, or the identity of what cannot be hashed."""
+    """A value that stands for a parameter in a key: itself, or a digest of what cannot be hashed."""
     try:
         hash(value)
     except TypeError:
-        return id(value)
+        return fingerprint(value)
     return type(value).__name__, value
 
 

@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 
 from ..core import Folds
 from .indexing import take_block, take_metadata, take_rows
-from .tasks import Row
+from .row import Row
 
 WIDTH = 80
 """Columns of a printed line, as in scikit-learn."""

@@ -11,7 +11,7 @@ from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
-from .tasks import Row
+from .row import Row
 
 
 def build_table(

@@ -14,14 +14,15 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from ..core import Exactness, Folds
 from .deadline import Deadline
+from .executors import stream
 from .indexing import take_block, take_metadata, take_rows
 from .progress import SplitLines
+from .row import Row
 from .scoring import score_model
-from .tasks import Row
 
 
 @dataclass
@@ -75,7 +76,7 @@ class Retraining:
         def jobs() -> Iterator:
             splits = [(fold.train, fold.test) for fold in folds]
             for number, params in candidates.items():
-                if deadline is not None and deadline.passed:
+                if deadline is not None and deadline.passed():
                     return
                 own = contexts.get(number) or [None] * len(splits)
                 for split, (rows, context) in enumerate(zip(splits, own)):
@@ -84,19 +85,11 @@ class Retraining:
 
         if not candidates:
             return
-        outcomes = iter(_streaming(**workers)(jobs()))
+        outcomes = iter(stream(jobs(), **workers))
         for number in candidates:
             if found := list(islice(outcomes, len(folds))):
                 yield number, found
         deque(outcomes, maxlen=0)  # nothing is left, but joblib ends its workers only when it is asked once more
-
-
-def _streaming(**options) -> Parallel:
-    """Workers whose results come one by one, or all at once where joblib's backend knows no other way."""
-    try:
-        return Parallel(return_as="generator", **options)
-    except ValueError:
-        return Parallel(**options)
 
 
 def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines, context) -> Outcome:

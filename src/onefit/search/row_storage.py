@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Exactness
-from .tasks import Row
+from .row import Row
 
 _DOUBLE = np.dtype("<f8")
 

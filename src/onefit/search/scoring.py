@@ -55,7 +55,7 @@ class Tested:
     pooled: bool = False
 
 
-@dataclass
+@dataclass(frozen=True)
 class Scoring:
     """All scorers of a search.
 
@@ -66,7 +66,6 @@ class Scoring:
     metrics: dict[str, Metric]
     named: bool  # several scorers by name, as opposed to one
     error_score: Any = np.nan
-    multimetric: bool = False
 
     @classmethod
     def build(cls, estimator, scoring, error_score, params_of=None) -> Scoring:
@@ -82,7 +81,7 @@ class Scoring:
         for name, what in names.items():
             scorer = check_scoring(estimator, what)
             metrics[name] = Metric(scorer, _twin(estimator, what), params_of(name, scorer))
-        return cls(metrics, True, error_score, multimetric=True)
+        return cls(metrics, True, error_score)
 
     @property
     def averages_errors(self) -> bool:
@@ -150,7 +149,6 @@ class Scoring:
         example = next((score for score in called if isinstance(score, dict)), None)
         if example is None:
             return {name: np.array(called, dtype=float)}
-        self.multimetric = True
         return {
             key: np.array([s[key] if isinstance(s, dict) else self.error_score for s in called], dtype=float)
             for key in example

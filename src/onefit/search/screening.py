@@ -11,7 +11,8 @@ import numpy as np
 from ..core import Exactness
 from ..criteria import REGISTRY, Criterion, resolve
 from ..criteria.base import needs_no_machine
-from .tasks import KernelTask, Row
+from .row import Row
+from .tasks import KernelTask
 
 
 @dataclass

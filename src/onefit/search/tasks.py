@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Hashable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,9 @@ from ..criteria.base import Criterion
 from ..kernels import Kernel
 from .certify import Certify
 from .deadline import Deadline
+from .row import Row
 from .scoring import Scoring, Tested
-from .views import ViewSource
-
-OPEN_BIAS = "the bias is not determined: no coefficient is free, and the scores depend on where in its interval it is"
-"""Status of rows whose values have the middle of the interval of all optimal biases."""
+from .views import Inputs
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Entry:
     penalties: tuple[float, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Path:
     """Candidates that differ in regularisation only."""
 
@@ -40,7 +38,7 @@ class Path:
     targets: Targets
     coded: CodedTargets
     frozen: bool = False  # something that should learn from training rows has seen the test rows
-    entries: list[Entry] = field(default_factory=list)
+    entries: tuple[Entry, ...] = ()
 
     @property
     def trained(self) -> Trained:
@@ -53,18 +51,23 @@ class Path:
         return self.learner.squares(self.targets.Y.shape[1])
 
 
-@dataclass
+@dataclass(frozen=True)
 class KernelTask:
-    """One kernel on one set of views, with all paths that read it."""
+    """One kernel on one set of inputs, with all paths that read it: a value that can be sent anywhere."""
 
-    source: ViewSource
+    inputs: Inputs
     kernel: Kernel
-    paths: list[Path] = field(default_factory=list)
+    paths: tuple[Path, ...]
 
     @property
     def candidates(self) -> list[int]:
         """Numbers of all candidates of the task."""
         return [entry.candidate for path in self.paths for entry in path.entries]
+
+    @property
+    def group(self) -> Hashable:
+        """Equal for tasks that share inputs and base matrices."""
+        return self.inputs, self.kernel.bases
 
     @property
     def squares(self) -> int:
@@ -73,9 +76,9 @@ class KernelTask:
         return max(path.squares for path in self.paths) + max(factorised - 1, 0)
 
     def without(self, candidates: Container[int]) -> KernelTask:
-        """The same without the paths whose candidates are all among the given ones."""
+        """The task less the paths whose candidates are all among the given ones."""
         left = [path for path in self.paths if not all(entry.candidate in candidates for entry in path.entries)]
-        return replace(self, paths=left)
+        return replace(self, paths=tuple(left))
 
 
 @dataclass(frozen=True)
@@ -115,72 +118,6 @@ class Settings:
         """What is scored on split ``number``."""
         train = self.folds.folds[number].train if self.pairwise else None
         return Tested(self.X, self.y, self.labels, rows, train, self.present[number])
-
-
-@dataclass
-class Row:
-    """The outcome for one candidate. Score arrays have one entry per split (leave-one-out: one in all)."""
-
-    candidate: int
-    test: dict[str, np.ndarray] = field(default_factory=dict)
-    train: dict[str, np.ndarray] = field(default_factory=dict)
-    exactness: Exactness = Exactness.EXACT
-    error_bound: float = np.nan
-    status: str = "ok"
-    fit_seconds: float = 0.0
-    score_seconds: float = 0.0
-    failures: dict[int, str] = field(default_factory=dict)  # split -> why it could not be trained on
-    values: list[np.ndarray] | None = None  # out-of-fold values (l, c) of each split
-    coded: CodedTargets | None = None  # how they are read
-    retrain: str | None = None  # why the candidate has to be retrained after all
-    criteria: dict[str, float] = field(default_factory=dict)  # natural values
-
-    @classmethod
-    def unreached(cls, candidate: int) -> Row:
-        """Of a candidate for which there was no time."""
-        return cls(candidate, exactness=Exactness.UNREACHED, status="not reached")
-
-    @property
-    def scored(self) -> bool:
-        """Whether some metric has a number for every split."""
-        return any(np.isfinite(scores).all() for scores in self.test.values())
-
-    @property
-    def open_bias(self) -> bool:
-        """Whether its scores depend on a bias that the data leave open, and no training has told which one it is."""
-        return OPEN_BIAS in self.status and self.exactness != Exactness.RETRAINED
-
-    @property
-    def finished(self) -> bool:
-        """Whether a journal keeps the row: not if it failed, was not reached, or is still to be retrained."""
-        return bool(self.test) and self.exactness not in (Exactness.FAILED, Exactness.UNREACHED)
-
-    @property
-    def left_out(self) -> bool:
-        """Whether the candidate was left out on purpose: missing scores are no failure."""
-        return self.exactness in (Exactness.PRUNED, Exactness.UNREACHED)
-
-    def add_status(self, *remarks: str) -> None:
-        """Say more of the outcome."""
-        known = () if self.status == "ok" else (self.status,)
-        self.status = "; ".join([*known, *remarks])
-
-    def agrees(self, other: Row) -> bool:
-        """Whether another row has the same scores on every split, those of training rows included."""
-        return all(
-            mine.keys() == theirs.keys()
-            and all(np.allclose(mine[name], theirs[name], rtol=1e-6, atol=1e-6, equal_nan=True) for name in mine)
-            for mine, theirs in ((self.test, other.test), (self.train, other.train))
-        )
-
-    def confirm(self) -> None:
-        """Take note that training on every fold gives the same scores."""
-        self.exactness, self.status = Exactness.EXACT, "confirmed by training on every fold"
-
-    def fail(self, reason: str, splits: list[int]) -> None:
-        """Mark some splits as impossible to train on."""
-        self.failures.update(dict.fromkeys(splits, reason))
-        self.exactness, self.status, self.values = Exactness.FAILED, reason.strip().splitlines()[-1], None
 
 
 def _slack(row: Row) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..core import Exactness
 from .determinacy import differ
+from .row import Row
 from .scoring import Scoring, Tested
-from .tasks import Entry, Path, Row, Settings
+from .tasks import Entry, Path, Settings
 
 TIED = 1e-9
 """Difference of training values, relative to the largest, below which they may be equal: free support vectors have
@@ -19,7 +21,7 @@ TIES = "the train scores depend on which of nearly equal values are equal"
 """Status of rows whose train scores rounding decides."""
 
 
-def of_candidates(entries: list[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
+def of_candidates(entries: Sequence[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
     c = part.shape[2]
     wanted = [entry.penalties if len(entry.penalties) == c else c * entry.penalties for entry in entries]
