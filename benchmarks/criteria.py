@@ -30,7 +30,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from threadpoolctl import threadpool_limits
 
 from onefit import KernelSearchCV, criteria
-from onefit.core import Folds, Ledger, Problem, Workspace
+from onefit.core import DenseGram, Folds, Ledger, Problem
 from onefit.core.evidence import Evidence
 from onefit.core.labels import read_labels
 from onefit.kernels import Gaussian
@@ -71,19 +71,19 @@ def seconds_of_grid(problem: Problem, labels, gammas, read) -> float:
     """Seconds for the Gram matrices of all widths and what is read off each."""
     start = time.perf_counter()
     for gamma in gammas:
-        ws = Workspace(problem, Gaussian(float(gamma)))
-        ws.gram()
+        gram = DenseGram(problem, Gaussian(float(gamma)))
+        gram.dense()
         if read is not None:
-            read(Evidence(ws, labels))
+            read(Evidence(gram, labels))
     return time.perf_counter() - start
 
 
 def extra_squares(problem: Problem, labels, gamma: float, read) -> float:
     """Peak memory of reading one kernel, the Gram matrix included, in n x n arrays of doubles."""
     tracemalloc.start()
-    ws = Workspace(problem, Gaussian(gamma))
-    ws.gram()
-    read(Evidence(ws, labels))
+    gram = DenseGram(problem, Gaussian(gamma))
+    gram.dense()
+    read(Evidence(gram, labels))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak / (8 * problem.n**2)

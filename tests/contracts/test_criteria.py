@@ -12,7 +12,7 @@ from sklearn.svm import SVC, SVR
 
 import onefit
 from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV, compare, criteria
-from onefit.core import Exactness
+from onefit.core import DenseGram, Exactness
 from onefit.core.capabilities import CAPABILITIES
 from onefit.core.registry import estimators_read_as, estimators_that_offer, read_machine
 from onefit.criteria import table
@@ -49,7 +49,7 @@ class MeanEntry(Criterion):
     failures = "everything | all"
 
     def path(self, evidence):
-        return np.full(evidence.size, self.scale * evidence.ws.rows().totals.sums.mean() / evidence.n)
+        return np.full(evidence.size, self.scale * evidence.gram.sums.mean() / evidence.n)
 
 
 def machine_for(kind, otherwise="KernelRidge"):
@@ -159,7 +159,8 @@ class TestEveryCriterion:
             if not purposes & set(reads) and hasattr(learner, method):
                 monkeypatch.setattr(learner, method, forbidden)
         if not {"gram", "labels"} & set(reads):
-            monkeypatch.setattr(onefit.core.workspace.Workspace, "rows", forbidden)
+            monkeypatch.setattr(DenseGram, "strips", forbidden)
+            monkeypatch.setattr(DenseGram, "times", forbidden)
         kind()(K, y, MACHINES[name], cv=3)
 
     def test_works_in_a_search_and_in_compare(self, kind, registered):

@@ -32,9 +32,9 @@ class Case:
         """Out-of-fold values, in the order of the rows, of the problem with some parts replaced."""
         X, Y = self.X if X is None else X, self.Y if Y is None else Y
         splits = self.splits if splits is None else splits
-        ws = workspace(X, splits, self.kernel if kernel is None else kernel)
+        gram = workspace(X, splits, self.kernel if kernel is None else kernel)
         weights = self.weights if weights is None else weights
-        held = heldout(ws, Y, self.ridges if ridges is None else ridges, weights=weights, **self.options)
+        held = heldout(gram, Y, self.ridges if ridges is None else ridges, weights=weights, **self.options)
         values = np.full((len(self.ridges), *Y.shape), np.nan)
         for (_, test), part in zip(splits, held.test):
             values[:, test] = part

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onefit.core import Folds, Problem, Targets, Workspace
+from onefit.core import DenseGram, Folds, Problem, Targets
 from onefit.core.machine import Series
 from onefit.kernels import Precomputed
 from onefit.learners.square import SquareLoss
@@ -11,16 +11,16 @@ from ..oracles.least_squares import assert_path_close, pool_leave_one_out, retra
 
 
 def workspace(X, splits, kernel):
-    """A Workspace of its own for the rows and splits."""
-    return Workspace(Problem(X, Folds.from_splits(splits, len(X))), kernel.bound(X.shape[1]))
+    """A DenseGram of its own for the rows and splits."""
+    return DenseGram(Problem(X, Folds.from_splits(splits, len(X))), kernel.bound(X.shape[1]))
 
 
-def heldout(ws, Y, ridges, *, weights=None, bias=False, order=None, **options):
+def heldout(gram, Y, ridges, *, weights=None, bias=False, order=None, **options):
     """Out-of-fold values; ``weights`` may be a list with one array per split; ``order`` is that of a series."""
     weights = tuple(weights) if isinstance(weights, list) else weights
     if order is not None:
         options["series"] = Series(order)
-    return SquareLoss(bias).heldout(ws, Targets(Y, weights), np.asarray(ridges, dtype=float), **options)
+    return SquareLoss(bias).heldout(gram, Targets(Y, weights), np.asarray(ridges, dtype=float), **options)
 
 
 def heldout_of_gram(K, Y, splits, ridges, **options):
@@ -55,10 +55,10 @@ def assert_same_as_retraining(X, Y, splits, kernel, ridges, *, weights=None, bia
     smallest_share = min(len(train) for train, _ in splits) / len(K) if scale_penalty else 1.0
     tolerance = tolerances(K * largest_weight, Y, np.array(ridges[::3]) * smallest_share)
     tested, trained = retrain(K, Y, splits, ridges[::3], weights=weights, bias=bias, scale_penalty=scale_penalty)
-    ws = workspace(X, splits, kernel)
+    gram = workspace(X, splits, kernel)
     options = {"weights": weights, "bias": bias, "scale_penalty": scale_penalty}
-    held = heldout(ws, Y, ridges, **options)
-    if ws.problem.folds.leave_one_out:
+    held = heldout(gram, Y, ridges, **options)
+    if gram.problem.folds.leave_one_out:
         tested = [pool_leave_one_out(splits, tested)]
     assert held.exact
     assert not held.failed.any()
@@ -72,4 +72,4 @@ def assert_same_as_retraining(X, Y, splits, kernel, ridges, *, weights=None, bia
     assert reports.last == [len(ridges) - 1] * len(splits)
     for actual, expected in zip(reports.values, trained):
         assert_path_close(actual[::3], expected, tolerance)
-    return ws.problem.ledger
+    return gram.problem.ledger

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onefit.core import Folds, Problem, Targets, Workspace
+from onefit.core import DenseGram, Folds, Problem, Targets
 from onefit.kernels import Gaussian, Precomputed
 from onefit.learners.hinge import Hinge
 from onefit.learners.square import SquareLoss
@@ -18,7 +18,7 @@ N = 25
 
 
 def space(K):
-    return Workspace(Problem(K, Folds(len(K), ())), Precomputed())
+    return DenseGram(Problem(K, Folds(len(K), ())), Precomputed())
 
 
 @seeds
@@ -29,9 +29,9 @@ def test_smoothers(seed, bias, weighted, spectral):
     X = points(seed, N)
     K, Y, ridges = gaussian(X, 0.4), smooth_targets(seed, X, 2), np.array([0.05, 2.0])
     weights = row_weights(seed, N) if weighted else None
-    ws = space(K)
-    smoother = SquareLoss(bias).smoother(ws, Targets(Y, weights), ridges, spectral=spectral)
-    assert ws.problem.ledger["eigendecomposition"] == int(spectral)
+    gram = space(K)
+    smoother = SquareLoss(bias).smoother(gram, Targets(Y, weights), ridges, spectral=spectral)
+    assert gram.problem.ledger["eigendecomposition"] == int(spectral)
     for k, ridge in enumerate(ridges):
         H = hat_matrix(K, ridge, weights, bias)
         np.testing.assert_allclose(smoother.residuals[k], Y - H @ Y, atol=1e-9)
@@ -91,11 +91,11 @@ def test_margins_of_pairs_of_classes_speak_of_all_rows(seed):
 def test_margins_of_a_kernel_that_is_the_identity_need_no_gram_matrix():
     X = points(0, N)
     y = labels(0, X, 0.4)
-    ws = Workspace(Problem(X, Folds(N, ())), Gaussian(1e6))
-    ((margin,),) = Hinge().margins(ws, Targets(y[:, None]), np.array([0.5]))
+    gram = DenseGram(Problem(X, Folds(N, ())), Gaussian(1e6))
+    ((margin,),) = Hinge().margins(gram, Targets(y[:, None]), np.array([0.5]))
     f = classified(np.eye(N), y, 0.5)
     np.testing.assert_allclose(margin.values, f, atol=1e-6)
-    assert ws.problem.ledger["gram"] == 0
+    assert gram.problem.ledger["gram"] == 0
 
 
 @seeds

@@ -28,13 +28,13 @@ def smallest_pivot(K, splits, ridge, bias):
     return smallest
 
 
-def assert_indefinite_same_as_retraining(K, Y, splits, ws, ridges, bias):
+def assert_indefinite_same_as_retraining(K, Y, splits, gram, ridges, bias):
     pivots = np.array([smallest_pivot(K, splits, ridge, bias) for ridge in ridges])
     ridges, pivots = ridges[pivots >= 1e-4], pivots[pivots >= 1e-4]
     assert len(ridges) >= 5
     tested, _ = retrain(K, Y, splits, ridges, bias=bias)
-    held = heldout(ws, Y, ridges, bias=bias)
-    if ws.problem.folds.leave_one_out:
+    held = heldout(gram, Y, ridges, bias=bias)
+    if gram.problem.folds.leave_one_out:
         tested = [pool_leave_one_out(splits, tested)]
     assert not held.failed.any()
     for actual, expected in zip(held.test, tested):
@@ -120,8 +120,8 @@ def test_no_ridge_with_a_singular_gram_matrix_is_flagged(bias, n_ridges, kernel)
     splits = [(np.arange(N - 8), np.arange(N - 8, N)), (np.arange(4, N), np.arange(4))]
     for seed in range(12):
         X = with_a_duplicate(seed)
-        ws = workspace(X, splits, kernel)
-        held = heldout(ws, smooth_targets(seed, X), path_from(0.0, n_ridges), bias=bias)
+        gram = workspace(X, splits, kernel)
+        held = heldout(gram, smooth_targets(seed, X), path_from(0.0, n_ridges), bias=bias)
         assert_only_the_first_ridge_is_flagged(held)
 
 
@@ -133,8 +133,8 @@ def test_no_ridge_with_a_singular_training_set_is_flagged_fold_by_fold(bias, n_r
     for seed in range(12):
         X, weights = with_a_duplicate(seed), row_weights(seed, N)
         weights[2] = 0.0  # rows of weight zero: every split is trained by itself
-        ws = workspace(X, halves, kernel)
-        held = heldout(ws, smooth_targets(seed, X), path_from(0.0, n_ridges), weights=weights, bias=bias)
+        gram = workspace(X, halves, kernel)
+        held = heldout(gram, smooth_targets(seed, X), path_from(0.0, n_ridges), weights=weights, bias=bias)
         assert_only_the_first_ridge_is_flagged(held)
 
 
@@ -156,8 +156,8 @@ def test_a_ridge_far_below_rounding_is_flagged_whatever_the_route(bias, n_ridges
     for seed in range(12):
         X = with_a_duplicate(seed)
         splits = list(KFold(5, shuffle=True, random_state=seed).split(X))
-        ws = workspace(X, splits, Gaussian(1.0))
-        held = heldout(ws, smooth_targets(seed, X), path_from(ridge, n_ridges), bias=bias)
+        gram = workspace(X, splits, Gaussian(1.0))
+        held = heldout(gram, smooth_targets(seed, X), path_from(ridge, n_ridges), bias=bias)
         assert_only_the_first_ridge_is_flagged(held)
 
 

@@ -144,8 +144,8 @@ def test_a_diverging_series_has_no_finite_bound(seed, bias):
     """A fold above half of the data, a tiny penalty on the mean loss: the terms grow."""
     X, splits = points(seed, N), partition(seed, N, [24, 6])
     Y, ridges = smooth_targets(seed, X), np.array([1e-6])
-    ws = workspace(X, splits, Gaussian(0.3))
-    early, late = (heldout(ws, Y, ridges, bias=bias, scale_penalty=True, order=order) for order in (5, 60))
+    gram = workspace(X, splits, Gaussian(0.3))
+    early, late = (heldout(gram, Y, ridges, bias=bias, scale_penalty=True, order=order) for order in (5, 60))
     assert np.abs(late.test[0]).max() > 1e6 * np.abs(early.test[0]).max()
     assert late.error.tolist() == [np.inf]
 
@@ -197,7 +197,7 @@ def test_values_below_the_rounding_of_the_targets(ridge, order, weighted, bias, 
         workspace(X, splits, Gaussian(60.0)), y[:, None], np.array([ridge]), order=order, weights=weights, bias=bias
     )
     found = [held.test[0][0, test, 0] for _, test in splits] if alone else [part[0, :, 0] for part in held.test]
-    K = workspace(X, splits, Gaussian(60.0)).gram()
+    K = workspace(X, splits, Gaussian(60.0)).dense()
     for (_, test), values in zip(splits, found, strict=True):
         expected = series_values(K, y, ridge, test, order, weights, bias)
         np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-15 if bias else 0)

@@ -172,8 +172,8 @@ def test_a_regular_matrix_with_a_singular_training_block():
     K = np.array([[1.0, 1.0, 0.5], [1.0, 1.0, -0.3], [0.5, -0.3, 2.0]])
     splits = [(np.array([0, 1]), np.array([2])), (np.array([0, 2]), np.array([1]))]
     Y = np.array([[1.0], [2.0], [3.0]])
-    ws = workspace(K, splits, Precomputed())
-    held = SquareLoss(minimum_norm=True).heldout(ws, Targets(Y), np.array([0.0, 1.0]))
+    gram = workspace(K, splits, Precomputed())
+    held = SquareLoss(minimum_norm=True).heldout(gram, Targets(Y), np.array([0.0, 1.0]))
     assert held.least_squares.tolist() == [True, False]
     tested, _ = train_and_test(K, Y, splits, [0.0, 1.0], None, False)
     for actual, expected in zip(held.test, tested, strict=True):
@@ -188,8 +188,8 @@ def test_a_ridge_that_cancels_an_eigenvalue_at_the_share_of_one_split(seed):
     K[0, 0] = -14.0
     Y, ridges = smooth_targets(seed, K[:, :3], 1), np.array([16.0, 100.0])
     splits = [(np.arange(12), np.arange(12, 16)), (np.arange(2, 16), np.arange(2))]
-    ws = workspace(K, splits, Precomputed())
-    held = SquareLoss(minimum_norm=True).heldout(ws, Targets(Y), ridges, scale_penalty=True)
+    gram = workspace(K, splits, Precomputed())
+    held = SquareLoss(minimum_norm=True).heldout(gram, Targets(Y), ridges, scale_penalty=True)
     tested, _ = train_and_test(K, Y, splits, ridges, None, False, scale_penalty=True)
     for actual, expected in zip(held.test, tested, strict=True):
         np.testing.assert_allclose(actual, expected, rtol=1e-8, atol=1e-8)
@@ -210,7 +210,7 @@ def test_all_singular_ridges_of_a_split_share_one_decomposition():
     X = np.random.default_rng(0).normal(size=(300, 40))
     X[150:] = X[:150]
     splits = list(KFold(5).split(X))
-    ws = workspace(X, splits, Gaussian(0.01))
+    gram = workspace(X, splits, Gaussian(0.01))
     ridges = np.r_[0.0, np.logspace(-300, -20, 12)]
-    SquareLoss(minimum_norm=True).heldout(ws, Targets(smooth_targets(0, X, 1)), ridges)
-    assert ws.problem.ledger.counts["eigendecomposition"] <= 1 + len(splits)
+    SquareLoss(minimum_norm=True).heldout(gram, Targets(smooth_targets(0, X, 1)), ridges)
+    assert gram.problem.ledger.counts["eigendecomposition"] <= 1 + len(splits)

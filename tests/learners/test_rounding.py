@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from onefit.core import Folds, Problem, Targets, Workspace
+from onefit.core import DenseGram, Folds, Problem, Targets
 from onefit.kernels import Gaussian
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.hinge import Hinge
@@ -42,7 +42,7 @@ def test_the_digits_of_the_limit_are_lost_where_it_says_so(seed, learner):
 def test_the_error_of_a_tiny_kernel_in_single_precision_is_known():
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.sign(X[:, 0] + 0.3 * X[:, 1] * X[:, 2])
-    ws = Workspace(Problem(X, Folds.from_splits(KFold(3).split(X), 60)), Gaussian(0.1) * 1e-40, single=True)
-    held = SquaredHinge().heldout(ws, Targets(y[:, None]), np.array([1e40]))
+    gram = DenseGram(Problem(X, Folds.from_splits(KFold(3).split(X), 60)), Gaussian(0.1) * 1e-40, single=True)
+    held = SquaredHinge().heldout(gram, Targets(y[:, None]), np.array([1e40]))
     assert not held.exact
     assert 0 < held.error[0] < np.inf

@@ -70,8 +70,8 @@ def test_stated_error_of_least_squares_solutions(bias, kind, offset):
         rng = np.random.default_rng(seed)
         X = rng.integers(-5, 6, size=(N, 6)) + float(offset)
         Y, weights, splits = rng.normal(size=(N, 1)), weights_of(kind, seed), partition(seed, N, [1, 4, 7, 12])
-        ws, ridges = workspace(X, splits, Linear()), np.array([0.0, 1e-300])
-        held = SquareLoss(bias, minimum_norm=True).heldout(ws, Targets(Y, weights), ridges)
+        gram, ridges = workspace(X, splits, Linear()), np.array([0.0, 1e-300])
+        held = SquareLoss(bias, minimum_norm=True).heldout(gram, Targets(Y, weights), ridges)
         assert held.least_squares.all()
         for (train, test), part in zip(splits, held.test, strict=True):
             exact = extended_regression(X, Y, train, test, weights, bias)

@@ -5,9 +5,9 @@ import pytest
 
 from onefit.kernels import Gaussian
 from onefit.linalg.cost import cheapest_route
-from onefit.linalg.factor import rounding, singular, smallest_pivots, unit_bias
+from onefit.linalg.factor import EPS, unit_bias
 from onefit.linalg.inverse import CholeskyFamily
-from onefit.linalg.spectrum import EPS, decompose
+from onefit.linalg.spectrum import decompose
 from onefit.linalg.structure import identity_spectrum, low_rank_spectrum
 
 from ..oracles.problems import points, random_gram, random_symmetric, seeds
@@ -18,10 +18,10 @@ def test_smallest_pivots(seed):
     ridges = np.array([0.0, 0.3, 4.0])
     for K in (random_gram(seed, 20), random_symmetric(seed, 20)):
         expected = [np.abs(np.linalg.eigvalsh(K) + ridge).min() for ridge in ridges]
-        np.testing.assert_allclose(smallest_pivots(decompose(K.copy()), ridges), expected, rtol=1e-9)
-    np.testing.assert_array_equal(smallest_pivots(identity_spectrum(5, 2.0, 0.0), ridges), 2.0 + ridges)
+        np.testing.assert_allclose(decompose(K.copy()).smallest_pivots(ridges), expected, rtol=1e-9)
+    np.testing.assert_array_equal(identity_spectrum(5, 2.0, 0.0).smallest_pivots(ridges), 2.0 + ridges)
     low = low_rank_spectrum(random_gram(seed, 40, rank=2))
-    np.testing.assert_array_equal(smallest_pivots(low, ridges), ridges)
+    np.testing.assert_array_equal(low.smallest_pivots(ridges), ridges)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -29,13 +29,13 @@ def test_smallest_pivots(seed):
 def test_a_singular_matrix_is_recognised_whatever_way_its_zero_eigenvalues_round(seed, nullity):
     X = points(seed, 40)
     X[:nullity] = X[20 : 20 + nullity]
-    assert singular(decompose(Gaussian(1.0)(X)), np.array([0.0, 1.0])).tolist() == [True, False]
+    assert decompose(Gaussian(1.0)(X)).singular(np.array([0.0, 1.0])).tolist() == [True, False]
 
 
 def test_a_ridge_that_cancels_an_eigenvalue_is_singular():
     ridges = np.array([0.0, 3.0, 3.1])
-    assert singular(decompose(np.diag([-3.0, 1.0, 2.0])), ridges).tolist() == [False, True, False]
-    assert singular(identity_spectrum(4, -3.0, 0.0), ridges).tolist() == [False, True, False]
+    assert decompose(np.diag([-3.0, 1.0, 2.0])).singular(ridges).tolist() == [False, True, False]
+    assert identity_spectrum(4, -3.0, 0.0).singular(ridges).tolist() == [False, True, False]
 
 
 @seeds
@@ -43,13 +43,13 @@ def test_rounding_grows_as_the_ridge_falls(seed):
     K = random_gram(seed, 20, rank=10)
     ridges = np.array([1e-6, 1e-3, 1.0])
     for factor in (decompose(K.copy()), CholeskyFamily(K)):
-        size = rounding(factor, ridges)
+        size = factor.rounding(ridges)
         assert (np.diff(size) < 0).all()
         assert (size >= 10 * EPS * np.linalg.norm(K, 2) / ridges * 0.99).all()
 
 
 def test_a_zero_pivot_has_infinite_rounding():
-    assert rounding(decompose(np.diag([1.0, 0.0])), np.array([0.0])).tolist() == [np.inf]
+    assert decompose(np.diag([1.0, 0.0])).rounding(np.array([0.0])).tolist() == [np.inf]
 
 
 @seeds

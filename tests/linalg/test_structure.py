@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from onefit.kernels import Gaussian, Linear, Polynomial
-from onefit.linalg.factor import structured
 from onefit.linalg.spectrum import EPS, Spectrum, decompose
-from onefit.linalg.structure import component_spectrum, identity_spectrum, low_rank_spectrum, without
+from onefit.linalg.structure import component_spectrum, identity_spectrum, low_rank_spectrum, structured, without
 
 from ..oracles.problems import points, random_gram, random_symmetric, row_weights, seeds, unit
 from ..oracles.spectra import dense_matrix, norm, projector

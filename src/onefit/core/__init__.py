@@ -1,10 +1,12 @@
-"""Problem, Workspace and the words that the other packages share."""
+"""Problem, Gram and the words that the other packages share."""
 
+from .dense_gram import DenseGram
+from .feature_gram import FeatureGram
 from .folds import Fold, Folds
+from .gram import Gram
 from .ledger import Ledger
 from .problem import Problem
 from .score import Exactness
 from .targets import Targets
-from .workspace import Workspace
 
-__all__ = ["Exactness", "Fold", "Folds", "Ledger", "Problem", "Targets", "Workspace"]
+__all__ = ["DenseGram", "Exactness", "FeatureGram", "Fold", "Folds", "Gram", "Ledger", "Problem", "Targets"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -15,12 +15,11 @@ from ..linalg.spectrum import Spectrum
 from .capabilities import Margin, Smoother, fitted_values
 from .coding import CodedTargets
 from .folds import Fold, Folds
+from .gram import Gram
 from .hold_out import equalise_left_out, hold_out
 from .labels import Labels
 from .machine import BallLearner, FittedLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
-from .problem import Problem
 from .targets import Targets
-from .workspace import Workspace
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -68,12 +67,12 @@ class Held:
 class Evidence:
     """What is known, or can be found out, about E candidates that differ in regularisation only.
 
-    Everything is computed when it is first asked for, from one Workspace of all rows, and kept. ``hold_out(series,
+    Everything is computed when it is first asked for, from one Gram matrix of all rows, and kept. ``hold_out(series,
     scale_penalty)`` gives out-of-fold values; ``spectral`` says that some criterion reads a spectrum, so that one
     shall serve them all. ``reasons`` say why values are missing.
     """
 
-    ws: Workspace
+    gram: Gram
     labels: Labels | None = None
     trained: Trained | None = None
     hold_out: Callable[[Series | None, bool], HeldOut] | None = None
@@ -85,7 +84,7 @@ class Evidence:
     @property
     def n(self) -> int:
         """Number of rows."""
-        return self.ws.n
+        return self.gram.n
 
     @property
     def size(self) -> int:
@@ -103,22 +102,20 @@ class Evidence:
         """``K codes`` (n, k): the Gram matrix times the labels."""
         assert self.labels is not None
         if self.labels.member is None:
-            return self.ws.rows().times(self.labels.codes)
+            return self.gram.times(self.labels.codes)
         if self.labels.n_classes == 1:
-            return self.ws.rows().totals.sums[:, None].copy()
-        return 2.0 * self.class_sums - self.ws.rows().totals.sums[:, None]
+            return self.gram.sums[:, None].copy()
+        return 2.0 * self.class_sums - self.gram.sums[:, None]
 
     @cached_property
     def class_sums(self) -> Array:
         """Sums of each row of K over the classes that are set against the rest (n, k)."""
         assert self.labels is not None
-        return self.ws.rows().times(self.labels.positive)
+        return self.gram.times(self.labels.positive)
 
     def spectrum(self, weights: Array | None = None) -> Spectrum:
         """The spectrum of ``S K S``, S the square roots of the weights."""
-        factor = self.ws.factor(weights, False, "spectrum")
-        assert isinstance(factor, Spectrum)
-        return factor
+        return self.gram.spectrum(weights)
 
     def eigenvalues(self, weights: Array | None = None) -> Array:
         """All eigenvalues of ``S K S``, descending."""
@@ -145,10 +142,10 @@ class Evidence:
             ridges = machine.penalties * share
             spectral = self.spectral or len(ridges) * INVERSE >= SPECTRUM
             learner = cast(LinearLearner, machine.learner)
-            found = learner.smoother(self.ws, machine.targets, ridges, spectral=spectral, values=values)
+            found = learner.smoother(self.gram, machine.targets, ridges, spectral=spectral, values=values)
             found = found.of_columns(machine.chosen)
             if found.left_out_values is not None:
-                equalise_left_out(found.left_out_values, self.ws.problem, machine.targets)
+                equalise_left_out(found.left_out_values, self.gram.problem, machine.targets)
             if found.failed.any():
                 self.reasons.append("K + alpha I is singular to working precision")
                 found.unit_residuals[found.failed] = np.nan
@@ -163,7 +160,7 @@ class Evidence:
         """The margin machine on all rows: for every candidate a list with one entry for each column."""
         machine = self.machine
         learner = cast(MarginLearner, machine.learner)
-        found = learner.margins(self.ws, machine.targets, machine.penalties)
+        found = learner.margins(self.gram, machine.targets, machine.penalties)
         if not all(margin.converged for row in found for margin in row):
             self.reasons.append("the solver did not converge")
         return [[found[place][k] for k, place in enumerate(places)] for places in machine.chosen]
@@ -176,7 +173,7 @@ class Evidence:
             return machine.targets.Y - self.smoother().residuals
         if "margin" in machine.learner.offers:
             return np.array([fitted_values(row) for row in self.margins])
-        found = cast(FittedLearner, machine.learner).fitted(self.ws, machine.targets, machine.penalties)
+        found = cast(FittedLearner, machine.learner).fitted(self.gram, machine.targets, machine.penalties)
         if np.isnan(found).any():
             self.reasons.append("the solver did not converge")
         columns = np.arange(machine.chosen.shape[1])
@@ -186,7 +183,7 @@ class Evidence:
     def squared_radii(self) -> Array:
         """Squared radii of the smallest balls around all rows (E,)."""
         machine = self.machine
-        radii = cast(BallLearner, machine.learner).squared_radii(self.ws, machine.targets, machine.penalties)
+        radii = cast(BallLearner, machine.learner).squared_radii(self.gram, machine.targets, machine.penalties)
         return np.asarray(radii[machine.chosen[:, 0]])
 
     def held(self, series: Series | None, scale_penalty: bool) -> Held:
@@ -196,7 +193,7 @@ class Evidence:
             assert self.hold_out is not None
             assert self.present is not None
             found = self.hold_out(series, scale_penalty)
-            return self._of_candidates(found, self.ws.problem.folds, self.present)
+            return self._of_candidates(found, self.gram.problem.folds, self.present)
 
         return self.once(("held", series, scale_penalty), compute)
 
@@ -234,12 +231,11 @@ class Evidence:
         """Values of every row without it, by a series from the solution on all rows; weights are those on all rows."""
 
         def compute() -> Held:
-            machine, problem = self.machine, self.ws.problem
+            machine = self.machine
             folds, present = self._single_rows
-            apart = Problem(problem.X, folds, problem.ledger, parent=problem)
-            ws = replace(self.ws, problem=apart)  # what is computed already is shared
+            gram = self.gram.with_folds(folds)
             targets = Targets(machine.targets.Y, machine.targets.whole_weights)
-            found = hold_out(machine.learner, ws, targets, machine.penalties, series=series)
+            found = hold_out(machine.learner, gram, targets, machine.penalties, series=series)
             return self._of_candidates(found, folds, present)
 
         return self.once(("left out", series), compute)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .gram import Gram
 from .machine import Array, HeldOut, Learner, OnTrain
 from .problem import Problem
 from .targets import Targets
 from .ties import Rows, interchangeable_rows, repeat_first
-from .workspace import Workspace
 
 
 def hold_out(
     learner: Learner,
-    ws: Workspace,
+    gram: Gram,
     targets: Targets,
     penalties: Array,
     *,
@@ -24,7 +24,7 @@ def hold_out(
 
     Leave-one-out values are pooled: they are equal for identical rows with equal targets and weights.
     """
-    problem, report = ws.problem, on_train
+    problem, report = gram.problem, on_train
     identical = problem.identical_rows
     if on_train is not None and identical is not None:
 
@@ -32,7 +32,7 @@ def hold_out(
             repeat_first(values, identical[problem.folds.folds[number].train], axis=1)
             on_train(number, positions, values)
 
-    held = learner.heldout(ws, targets, penalties, on_train=report, **options)
+    held = learner.heldout(gram, targets, penalties, on_train=report, **options)
     if problem.folds.leave_one_out:
         equalise_left_out(held.test[0], problem, targets)
     elif identical is not None:

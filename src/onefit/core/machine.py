@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..kernels import Kernel
 from .capabilities import Margin, Smoother
 from .coding import Pairs
+from .gram import Gram
 from .targets import Targets
-from .workspace import Workspace
 
 Array = NDArray[np.float64]
 
@@ -124,7 +124,7 @@ class Learner(Protocol):
 
     def heldout(
         self,
-        ws: Workspace,
+        gram: Gram,
         targets: Targets,
         penalties: Array,
         *,
@@ -149,7 +149,7 @@ class FittedLearner(Learner, Protocol):
     Learners that offer "smoother" or "margin" need not say more: their values are part of that.
     """
 
-    def fitted(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+    def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
         """Values (L, n, c) of all rows by the machine trained on all rows; NaN where it was not found."""
 
 
@@ -157,7 +157,7 @@ class LinearLearner(Learner, Protocol):
     """Offers "smoother": fitted values that are linear in the targets."""
 
     def smoother(
-        self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
+        self, gram: Gram, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
     ) -> Smoother:
         """The machine trained on all rows; ``spectral`` asks to take every ridge from one spectrum.
 
@@ -168,14 +168,14 @@ class LinearLearner(Learner, Protocol):
 class MarginLearner(Learner, Protocol):
     """Offers "margin": a support vector machine that separates two classes; with bounded coefficients also "box"."""
 
-    def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
+    def margins(self, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
         """The machine trained on all rows: for every penalty a list with one entry for each column of the targets."""
 
 
 class BallLearner(MarginLearner, Protocol):
     """Offers "ball": a hard-margin machine of ``K + D``, so that the smallest ball around its rows counts."""
 
-    def squared_radii(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+    def squared_radii(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
         """Squared radii of the smallest balls around all rows in the feature space of ``K + D``, shape (L,)."""
 
 

@@ -59,7 +59,7 @@ class BR(Criterion):
         residuals = evidence.smoother().left_out
         count = residuals.shape[1] * residuals.shape[2]
         misfit = (residuals**2).sum(axis=(1, 2)) / 2
-        complexity = self._complexity(kernel_parameters(evidence.ws.kernel))
+        complexity = self._complexity(kernel_parameters(evidence.gram.kernel))
         with np.errstate(divide="ignore"):  # nothing missed: minus infinity
             return np.asarray(count / 2 * np.log(misfit) + complexity)
 

@@ -49,10 +49,10 @@ class CKTA(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The same value for every candidate of the kernel."""
         assert evidence.labels is not None
-        rows, n, y = evidence.ws.rows(), evidence.n, evidence.labels.codes
+        rows, n, y = evidence.gram, evidence.n, evidence.labels.codes
         centred = y - y.mean(axis=0)
         length = (centred**2).sum(axis=0)
-        sums, whole = rows.totals.sums, float(rows.totals.squares.sum())
+        sums, whole = rows.sums, float(rows.squares.sum())
         forms = (centred * (evidence.images - np.outer(sums, y.mean(axis=0)))).sum(axis=0)
         squares = whole - 2.0 * float(sums @ sums) / n + (float(sums.sum()) / n) ** 2
         if squares < _CANCELLED * whole:

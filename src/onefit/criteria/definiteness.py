@@ -13,10 +13,10 @@ def refuse_indefinite(evidence: Evidence, name: str) -> None:
     O(n) once the rows have been read, and nothing for kernels that are known to be positive; criteria that read the
     spectrum see more.
     """
-    if evidence.ws.kernel.positive:
+    if evidence.gram.positive:
         return
-    rows = evidence.ws.rows()
-    largest = np.maximum(rows.totals.largest, -rows.totals.smallest)
+    rows = evidence.gram
+    largest = np.maximum(rows.largest, -rows.smallest)
     longest = float(np.abs(rows.diagonal).max(initial=0.0))
     rounding = evidence.n * np.finfo(np.float64).eps * longest
     if (rows.diagonal < -rounding).any() or (largest**2 > (np.maximum(rows.diagonal, 0.0) + rounding) * longest).any():
@@ -25,7 +25,7 @@ def refuse_indefinite(evidence: Evidence, name: str) -> None:
 
 def refuse_negative_eigenvalues(evidence: Evidence, name: str) -> None:
     """Raise if K has a negative eigenvalue. Takes the spectrum unless the kernel is known to be positive."""
-    if not evidence.ws.kernel.positive and evidence.spectrum().smallest < 0:
+    if not evidence.gram.positive and evidence.spectrum().smallest < 0:
         raise indefinite(name)
 
 

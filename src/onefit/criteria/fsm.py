@@ -50,8 +50,8 @@ class FSM(Criterion):
         sizes = positive.sum(axis=0)
         if (sizes < 2).any() or (evidence.n - sizes < 2).any():
             raise ValueError("FSM needs two rows or more in every class and outside of it.")
-        sums = evidence.ws.rows().totals.sums
-        if not evidence.ws.rows().totals.squares.any():
+        sums = evidence.gram.sums
+        if not evidence.gram.squares.any():
             return np.full(evidence.size, np.nan)
         values = [_of_class(column > 0, part, sums) for column, part in zip(positive.T, evidence.class_sums.T)]
         return np.full(evidence.size, float(np.mean(values)))

@@ -37,7 +37,7 @@ class GACV(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The estimate for every candidate."""
-        diagonal, values = evidence.ws.rows().diagonal, []
+        diagonal, values = evidence.gram.diagonal, []
         for (margin,) in evidence.margins:
             inner = margin.labels * margin.values
             factor = np.where(inner < -1.0, 2.0, np.where(inner <= 1.0 + 1e-8, 1.0, 0.0))

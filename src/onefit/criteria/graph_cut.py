@@ -53,10 +53,10 @@ def ncut(K: Any, y: Any, *, per_class: bool = False) -> float:
     """
     evidence = evidence_of(K, y, None, None, labels=True, held_out=False)
     positive = class_indicator(evidence, "normalised cut")
-    rows = evidence.ws.rows()
-    degrees = rows.totals.sums
+    rows = evidence.gram
+    degrees = rows.sums
     rounding = evidence.n * np.finfo(np.float64).eps * float(np.abs(rows.diagonal).max(initial=0.0))
-    if float(rows.totals.smallest.min(initial=0.0)) < -rounding:
+    if float(rows.smallest.min(initial=0.0)) < -rounding:
         raise ValueError("The normalised cut needs a Gram matrix without negative entries.")
     volume, other = float(degrees[positive].sum()), float(degrees[~positive].sum())
     if volume <= 0 or other <= 0:

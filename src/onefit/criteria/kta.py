@@ -44,7 +44,7 @@ class KTA(Criterion):
         """The same value for every candidate of the kernel."""
         assert evidence.labels is not None
         y = evidence.labels.codes
-        norm = float(np.sqrt(evidence.ws.rows().totals.squares.sum()))
+        norm = float(np.sqrt(evidence.gram.squares.sum()))
         length = (y**2).sum(axis=0)
         if norm == 0 or not length.all():
             return np.full(evidence.size, np.nan)

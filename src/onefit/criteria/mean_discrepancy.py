@@ -52,5 +52,5 @@ def mean_discrepancy(K: Any, y: Any) -> float:
     positive = class_indicator(evidence, "mean discrepancy")
     size = int(positive.sum())
     weights = np.where(positive, 1.0 / size, -1.0 / (evidence.n - size))
-    _, forms = evidence.ws.rows().centred(weights[:, None])  # weights sum to zero: centring K changes nothing
+    _, forms = evidence.gram.centred(weights[:, None])  # weights sum to zero: centring K changes nothing
     return math.sqrt(max(float(forms[0]), 0.0))

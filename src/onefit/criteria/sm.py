@@ -84,18 +84,18 @@ class SM(Criterion):
 
     def _total(self, evidence: Evidence) -> float:
         """What K is divided by."""
-        rows = evidence.ws.rows()
+        rows = evidence.gram
         refuse_indefinite(evidence, self.name)
         if self.absolute:
             total = rows.absolute_sum
         else:
             largest = float(rows.diagonal.max(initial=0.0))
-            if float(rows.totals.smallest.min(initial=0.0)) < -evidence.n * np.finfo(np.float64).eps * largest:
+            if float(rows.smallest.min(initial=0.0)) < -evidence.n * np.finfo(np.float64).eps * largest:
                 raise ValueError(
                     "The spectral measure needs a Gram matrix without negative entries; "
                     "SM(absolute=True) is a variant that takes them."
                 )
-            total = float(rows.totals.sums.sum())
+            total = float(rows.sums.sum())
         if total <= 0:
             raise ValueError("The spectral measure of a zero Gram matrix is not defined.")
         return total
@@ -110,12 +110,12 @@ class SM(Criterion):
         if (sizes == n).any():
             raise ValueError("The weighted spectral measure needs two classes: the target has one.")
         towards, away = n / sizes, n / (n - sizes)
-        sums, rest = evidence.class_sums, evidence.ws.rows().totals.sums[:, None] - evidence.class_sums
+        sums, rest = evidence.class_sums, evidence.gram.sums[:, None] - evidence.class_sums
         return towards * positive - away * (1.0 - positive), towards * sums - away * rest
 
     def _power(self, evidence: Evidence, total: float) -> Array:
         y, image = self._labels(evidence)
-        rows = evidence.ws.rows()
+        rows = evidence.gram
         left, right = y, image / total  # N^a y and N^(a+1) y
         for _ in range((self.degree - 1) // 2):
             left, right = right, rows.times(right) / total

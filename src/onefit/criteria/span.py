@@ -47,7 +47,7 @@ class Span(Criterion):
         """The estimate for every candidate."""
         values = []
         for (margin,) in evidence.margins:
-            values.append(_share_of_errors(evidence.ws.gram(), margin) if margin.converged else np.nan)
+            values.append(_share_of_errors(evidence.gram.dense(), margin) if margin.converged else np.nan)
         return np.array(values)
 
 

@@ -65,7 +65,7 @@ class SPS(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """Risk plus penalty of every candidate."""
-        diagonal = evidence.ws.rows().diagonal  # first: it reads the Gram matrix
+        diagonal = evidence.gram.diagonal  # first: it reads the Gram matrix
         refuse_negative_eigenvalues(evidence, self.name)
         change = float(diagonal.sum()) if self.exact else evidence.once("first order", lambda: _changes(evidence))
         return empirical_risk(evidence, self.loss) + float(self.delta) * change / evidence.n**2
@@ -73,7 +73,7 @@ class SPS(Criterion):
 
 def _changes(evidence: Evidence) -> float:
     """``Σ_ij q_ji² |2 s_j - K_ii|``."""
-    diagonal, spectrum = evidence.ws.rows().diagonal, evidence.spectrum()
+    diagonal, spectrum = evidence.gram.diagonal, evidence.spectrum()
     if (diagonal == diagonal[0]).all():
         return float(np.abs(2.0 * evidence.eigenvalues() - diagonal[0]).sum())
     total, step = 0.0, max(1, (1 << 19) // max(1, len(spectrum.values)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.evidence import Evidence
-from ..core.gram_rows import GramRows
+from ..core.gram import Gram
 from .base import Array
 from .calling import evidence_of
 
@@ -71,10 +71,10 @@ def kernel_stability(K: Any, norm: str = "spectral") -> float:
     return stability_of(evidence, norm)
 
 
-def changes(rows: GramRows, norm: str = "spectral") -> Array:
+def changes(gram: Gram, norm: str = "spectral") -> Array:
     """The norm of ``K - K^i`` for every row i (n,)."""
-    diagonal = np.abs(rows.diagonal)
-    others = np.maximum(rows.totals.squares - diagonal**2, 0.0)
+    diagonal = np.abs(gram.diagonal)
+    others = np.maximum(gram.squares - diagonal**2, 0.0)
     if norm == "frobenius":
         return np.asarray(np.sqrt(diagonal**2 + 2.0 * others))
     trace = np.sqrt(diagonal**2 + 4.0 * others)
@@ -84,4 +84,4 @@ def changes(rows: GramRows, norm: str = "spectral") -> Array:
 def stability_of(evidence: Evidence, norm: str = "spectral") -> float:
     """``kernel_stability`` of the evidence's Gram matrix, computed once for all criteria that ask."""
     key = ("kernel stability", norm)
-    return evidence.once(key, lambda: float(changes(evidence.ws.rows(), norm).max(initial=0.0)))
+    return evidence.once(key, lambda: float(changes(evidence.gram, norm).max(initial=0.0)))

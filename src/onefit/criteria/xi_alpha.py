@@ -44,8 +44,8 @@ class XiAlpha(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The bound for every candidate."""
-        rows = evidence.ws.rows()
-        smallest = rows.totals.smallest if evidence.machine.learner.bias else 0.0
+        rows = evidence.gram
+        smallest = rows.smallest if evidence.machine.learner.bias else 0.0
         squared_radius = float((rows.diagonal - smallest).max())
         values = []
         for (margin,) in evidence.margins:

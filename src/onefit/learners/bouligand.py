@@ -101,7 +101,7 @@ class SeriesRun(Run):
                 self._fill(k, column, part, terms)
 
     def _fill(self, k: int, column: int, changes: _Changes, terms: _Terms) -> None:
-        folds = self.ws.problem.folds.folds
+        folds = self.gram.problem.folds.folds
         tested = [folds[number].test for number in changes.numbers]
         for number, values in zip(changes.numbers, terms.heldout(changes, tested)):
             self.values[number][k, :, column] = values
@@ -191,7 +191,7 @@ class _Terms:
             changed = np.flatnonzero(inside)
             parts = start.ridge[changed], delta[changed, k], first[changed, k]
             right[place[changed], k], total = self._terms_of_part(system.block(place[changed]), *parts)
-            if len(start.u) == self.problem.run.ws.n and inside[rows].all():
+            if len(start.u) == self.problem.run.gram.n and inside[rows].all():
                 values[k] = start.u[rows] + start.b + total[np.searchsorted(changed, rows)]
             else:
                 elsewhere.append(k)
@@ -338,7 +338,7 @@ class _Terms:
     def values(self, a: Array, biases: Array, rows: list[Rows]) -> Iterator[Array]:
         """Values of some rows of the full data for every split."""
         problem, start = self.problem, self.start
-        if len(problem.y) < problem.run.ws.n:
+        if len(problem.y) < problem.run.gram.n:
             for k, part in enumerate(rows):
                 yield problem.combination(start.beta + a[:, k], start.b + biases[k], part)
             return

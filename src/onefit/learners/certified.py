@@ -32,7 +32,7 @@ class CertifiedRun(Run):
         y = np.ascontiguousarray(self.targets.Y[:, column])
         rows = self.learner.rows(y)
         problem = Column(self, y[rows], rows, column)
-        proves = problem.solver is not None and problem.solver.noise == 0 and not self.ws.single
+        proves = problem.solver is not None and problem.solver.noise == 0 and not self.gram.single
         watch = _Watch(self, problem, column) if proves else None
         for k, C in enumerate(self.penalties):
             if watch is not None:
@@ -75,10 +75,10 @@ class _Watch:
         self.open: dict[int, bool] = {}
         self.rounds: dict[int, int] = {}
         self.starts_prove = True
-        self.gram = run.ws.stored_gram()
-        self.diagonal = np.diagonal(self.gram)
+        self.all_rows = run.gram.stored()
+        self.diagonal = np.diagonal(self.all_rows)
         self.roots = np.sqrt(np.diagonal(self.K))
-        self.reach = float(np.sqrt(2 * (self.diagonal.max() - self.gram.min())))  # no two rows are farther apart
+        self.reach = float(np.sqrt(2 * (self.diagonal.max() - self.all_rows.min())))  # no two rows are farther apart
 
     def begin(self, k: int) -> None:
         """Turn to another penalty."""
@@ -134,7 +134,7 @@ class _Watch:
     def _look(self, duals: list[Dual], points: Array, images: Array) -> NDArray[np.bool_]:
         intervals, splits = [], [self.splits[id(dual)] for dual in duals]
         for dual, split, beta, u in zip(duals, splits, points, images):
-            tested = self.run.ws.problem.folds.folds[split].test
+            tested = self.run.gram.problem.folds.folds[split].test
             ball = Ball.around(dual, beta, u, self.roots)
             values = self._values(beta, u, tested)
             proof = ball.intervals(values, self.diagonal[tested], self.reach, partial(self._distances, tested))
@@ -147,12 +147,12 @@ class _Watch:
         return np.array(open_, dtype=bool)
 
     def _values(self, beta: Array, u: Array, rows: Rows) -> Array:
-        if len(self.problem.members) == self.run.ws.n:
+        if len(self.problem.members) == self.run.gram.n:
             return u[rows]
         return self.problem.combination(beta, 0.0, rows)
 
     def _distances(self, tested: Rows, chosen: Rows) -> Array:
         """Of some of the tested rows to those of the problem."""
         rows, members = tested[chosen], self.problem.members
-        squared = self.diagonal[rows, None] + self.diagonal[members] - 2 * self.gram[np.ix_(rows, members)]
+        squared = self.diagonal[rows, None] + self.diagonal[members] - 2 * self.all_rows[np.ix_(rows, members)]
         return np.asarray(np.sqrt(np.maximum(squared, 0.0)))

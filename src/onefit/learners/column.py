@@ -64,17 +64,17 @@ class Column:
     _weights: dict[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        ws = self.run.ws
-        self.identity = ws.identity()
+        gram = self.run.gram
+        self.identity = gram.identity()
         if self.identity is not None:
             self.magnitude = self.identity[0]
             return
-        K = ws.stored_gram()
-        if len(self.members) < ws.n:
+        K = gram.stored()
+        if len(self.members) < gram.n:
             K = K[np.ix_(self.members, self.members)]
-        noise = 0.0 if ws.kernel.positive else indefiniteness(K)
+        noise = 0.0 if gram.kernel.positive else indefiniteness(K)
         if noise == np.inf:
-            raise NotUnderstoodError(f"{ws.kernel} is not positive semi-definite on these data")
+            raise NotUnderstoodError(f"{gram.kernel} is not positive semi-definite on these data")
         self.solver = DualSolver(K, noise)
         self.magnitude, self._group = self.solver.magnitude, Group(self.solver)
 
@@ -83,7 +83,7 @@ class Column:
 
         The penalty ``following`` this one, if it is known, is prepared on the way.
         """
-        numbers, ledger = self.trainable, self.run.ws.problem.ledger
+        numbers, ledger = self.trainable, self.run.gram.problem.ledger
         solutions: dict[int, Solution] = {}
         wrong: list[int] = []
         if watch is None and self._foresight.trusted(C):
@@ -118,7 +118,7 @@ class Column:
 
     def values(self, solution: Solution, rows: Rows) -> Array:
         """Values of some rows of the full data."""
-        if self.identity is None and len(self.members) == self.run.ws.n:
+        if self.identity is None and len(self.members) == self.run.gram.n:
             return self.with_small_digits(solution.u[rows], solution.beta, solution.b, rows)
         return self.combination(solution.beta, solution.b, rows)
 
@@ -131,16 +131,16 @@ class Column:
 
     def combination(self, beta: Array, b: float, rows: Rows) -> Array:
         """``K beta + b`` at some rows of the full data."""
-        ws, coefficients = self.run.ws, beta
-        if len(self.members) < ws.n:
-            coefficients = np.zeros(ws.n)
+        gram, coefficients = self.run.gram, beta
+        if len(self.members) < gram.n:
+            coefficients = np.zeros(gram.n)
             coefficients[self.members] = beta
         if self.identity is not None and not coefficients[rows].any():
             rest = self.identity[1] * float(np.abs(beta).sum())
             if rest < EPS * abs(b):
                 return np.full(len(rows), b)
-        K, support = ws.stored_gram(), np.flatnonzero(beta)
-        if SCARCE * len(support) < ws.n:
+        K, support = gram.stored(), np.flatnonzero(beta)
+        if SCARCE * len(support) < gram.n:
             return np.asarray(K[np.ix_(rows, self.members[support])].astype(np.float64, copy=False) @ beta[support] + b)
         values = np.empty(len(rows))
         row_products(K, rows, coefficients, values)
@@ -149,7 +149,7 @@ class Column:
     @cached_property
     def trainable(self) -> list[int]:
         """The splits that can be trained on, whatever the penalty."""
-        splits = range(len(self.run.ws.problem.folds))
+        splits = range(len(self.run.gram.problem.folds))
         return [i for i in splits if self.run.learner.trainable(self.y, self.weights(i))]
 
     def weights(self, number: int) -> Array:
@@ -157,26 +157,26 @@ class Column:
         found = self._weights.get(number)
         if found is None:
             found = self._count(number)
-            if SPARE * len(self.run.ws.problem.folds) <= len(self.y):
+            if SPARE * len(self.run.gram.problem.folds) <= len(self.y):
                 self._weights[number] = found
         return found
 
     def _count(self, number: int) -> Array:
-        ws = self.run.ws
-        fold = ws.problem.folds.folds[number]
+        gram = self.run.gram
+        fold = gram.problem.folds.folds[number]
         if fold.given_train is None:
-            counts = np.ones(ws.n)
+            counts = np.ones(gram.n)
             counts[fold.removed] = 0.0
         else:
-            counts = np.bincount(fold.given_train, minlength=ws.n).astype(np.float64)
+            counts = np.bincount(fold.given_train, minlength=gram.n).astype(np.float64)
         given = self.run.targets.fold_weights(number)
         return (counts if given is None else counts * given)[self.members]
 
     def growth(self, number: int) -> float:
         """What C is multiplied by in a split, where the penalty follows the number of training rows."""
-        ws = self.run.ws
-        total = ws.problem.total or ws.n
-        return total / len(ws.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
+        gram = self.run.gram
+        total = gram.problem.total or gram.n
+        return total / len(gram.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
 
     def duals(self, numbers: Sequence[int], C: float) -> Dual:
         """The problems of some splits, as one of several."""
@@ -189,13 +189,13 @@ class Column:
         weights = self.run.targets.weights
         if isinstance(weights, tuple):
             weights = np.sum(weights, axis=0) / np.maximum(np.sum([w > 0 for w in weights], axis=0), 1)
-        return (np.ones(self.run.ws.n) if weights is None else weights)[self.members]
+        return (np.ones(self.run.gram.n) if weights is None else weights)[self.members]
 
     def solve_full(self, dual: Dual, C: float) -> Solution:
         """The solution of a problem on all rows, along a path of penalties."""
         if self.identity is not None:
             return _diagonal_solution(dual, self.identity[0])
-        with self.run.ws.problem.ledger.record("full solution"):
+        with self.run.gram.problem.ledger.record("full solution"):
             solution = self._solve_full(dual, C)
         self._previous = C
         return solution
@@ -205,7 +205,7 @@ class Column:
         prepared = self._take_prepared(C) if rough else None
         solution = prepared or self._solve_full_anew(dual, C, rough)
         self._full, self._full_dual = solution, dual
-        self.run.ws.starts[type(self.run.learner), self.number, C] = solution.beta
+        self.run.gram.starts[type(self.run.learner), self.number, C] = solution.beta
         return solution
 
     def _solve_full_anew(self, dual: Dual, C: float, rough: bool) -> Solution:
@@ -221,7 +221,7 @@ class Column:
         if self._full is not None and self._full.error > 0:
             self._full = replace(self._full, u=product(self.solver.K, self._full.beta), error=0.0)
             problem = self._full_problem(dual)
-        start = self.run.ws.starts.get((type(self.run.learner), self.number, C))
+        start = self.run.gram.starts.get((type(self.run.learner), self.number, C))
         if start is not None:  # from another epsilon, or other weights
             return self.solver.solve(dual, dual.within(start))
         scaled, last = self._scaled(self._full, C, dual), (problem.starts[0], problem.images[0])

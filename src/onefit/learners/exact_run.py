@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import Targets, Workspace
+from ..core import Gram, Targets
 from ..core.machine import HeldOut, OnTrain
 from .bias import undetermined_bias
 from .column import Column
@@ -32,19 +32,19 @@ class Run:
     """One pass over the penalties for every column of the targets."""
 
     learner: SupportVectorLearner
-    ws: Workspace
+    gram: Gram
     targets: Targets
     penalties: Array
     scale_penalty: bool
     on_train: OnTrain | None
 
     def all_columns(self) -> HeldOut:
-        folds, L, c = self.ws.problem.folds, len(self.penalties), self.targets.Y.shape[1]
+        folds, L, c = self.gram.problem.folds, len(self.penalties), self.targets.Y.shape[1]
         self.values = [np.full((L, len(fold.test), c), np.nan) for fold in folds]
         self.train = None
         if self.on_train is not None:
             self.train = [np.full((L, len(fold.train), c), np.nan) for fold in folds]
-        self.error, self.failed, self.exact = np.zeros(L), np.zeros(L, dtype=bool), not self.ws.single
+        self.error, self.failed, self.exact = np.zeros(L), np.zeros(L, dtype=bool), not self.gram.single
         self.rounded = np.zeros(L, dtype=bool)
         self.slack = np.zeros((len(folds), L, c))
         for column in range(c):
@@ -76,7 +76,7 @@ class Run:
                 return
 
     def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: Column) -> None:
-        fold = self.ws.problem.folds.folds[number]
+        fold = self.gram.problem.folds.folds[number]
         if (interval := undetermined_bias(dual, solution)) is not None:
             solution = replace(solution, b=sum(interval) / 2)
             self.slack[number, k, column] = (interval[1] - interval[0]) / 2
@@ -100,7 +100,7 @@ class Run:
         rounding = 0.0
         if problem.solver is not None:
             rounding = problem.solver.rounding_of(solution.beta)
-        if self.ws.single:
+        if self.gram.single:
             rounding += float(np.finfo(np.float32).eps) * problem.magnitude * float(np.abs(solution.beta).sum())
         largest = float(np.abs(solution.u).max(initial=0.0)) + abs(solution.b)
         estimate = AMPLIFICATION * solution.violation + ROUNDINGS * rounding

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg.heldout import Inverse
-from ..linalg.spectrum import Array, Rows
+from ..linalg.factor import Array, Inverse, Rows
 
 
 def sum_loss_series(inverse: Inverse, dual: Array, rows: Rows, order: int) -> tuple[Array, Array]:

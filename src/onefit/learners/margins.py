@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Targets, Workspace
+from ..core import Gram, Targets
 from ..core.capabilities import Margin
 from ..core.machine import NotUnderstoodError
 from ..linalg.product import product
@@ -17,26 +17,26 @@ from .support_vector import SupportVectorLearner
 Rows = NDArray[np.intp]
 
 
-def margin_path(learner: SupportVectorLearner, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
+def margin_path(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
     """For every C a list of the machines of each column of the targets.
 
     Solutions that out-of-fold values left in the workspace are where a problem starts from. Cost: see ``DualSolver``.
     """
     weights = targets.whole_weights
-    weights = np.ones(ws.n) if weights is None else weights
-    columns = [_Column(learner, ws, targets.Y[:, k], k, weights) for k in range(targets.Y.shape[1])]
+    weights = np.ones(gram.n) if weights is None else weights
+    columns = [_Column(learner, gram, targets.Y[:, k], k, weights) for k in range(targets.Y.shape[1])]
     return [[column.solve(float(C)) for column in columns] for C in penalties]
 
 
 class _Column:
     """One pair of classes: its rows, its part of K, and the last solution of the path."""
 
-    def __init__(self, learner: SupportVectorLearner, ws: Workspace, y: Array, number: int, weights: Array) -> None:
-        self.learner, self.ws, self.y, self.number, self.weights = learner, ws, y, number, weights
+    def __init__(self, learner: SupportVectorLearner, gram: Gram, y: Array, number: int, weights: Array) -> None:
+        self.learner, self.gram, self.y, self.number, self.weights = learner, gram, y, number, weights
         self.members = learner.rows(y)
         self.last: Array | None = None
-        self.identity = ws.identity()
-        self.solver = None if self.identity is not None else _solver(ws, self.members)
+        self.identity = gram.identity()
+        self.solver = None if self.identity is not None else _solver(gram, self.members)
 
     def solve(self, C: float) -> Margin:
         """The machine for one C."""
@@ -47,17 +47,17 @@ class _Column:
             solution = Solution(beta, self.identity[0] * beta, b, 0.0, True)
         else:
             assert self.solver is not None
-            start = self.ws.starts.get((type(self.learner), self.number, C), self.last)
+            start = self.gram.starts.get((type(self.learner), self.number, C), self.last)
             cold = start is None
             begin = np.zeros(len(y)) if start is None else dual.within(start)
-            with self.ws.problem.ledger.record("full solution"):
+            with self.gram.problem.ledger.record("full solution"):
                 solution = self.solver.solve(dual, begin, warm=not cold)
         self.last = solution.beta
         return self._margin(dual, solution)
 
     def _margin(self, dual: Dual, solution: Solution) -> Margin:
         def spread(part: Array) -> Array:
-            whole = np.zeros(self.ws.n)
+            whole = np.zeros(self.gram.n)
             whole[self.members] = part
             return whole
 
@@ -65,7 +65,7 @@ class _Column:
         others = np.flatnonzero(self.y == 0)
         if len(others) and self.identity is None:
             support = np.flatnonzero(solution.beta)
-            values[others] = self.ws.gram()[np.ix_(others, self.members[support])] @ solution.beta[support]
+            values[others] = self.gram.dense()[np.ix_(others, self.members[support])] @ solution.beta[support]
         return Margin(
             labels=np.where(self.y == 0, 0.0, np.sign(self.y)),
             beta=spread(solution.beta),
@@ -78,17 +78,17 @@ class _Column:
         )
 
 
-def _solver(ws: Workspace, rows: Rows) -> DualSolver:
-    K = ws.gram()
-    if len(rows) < ws.n:
+def _solver(gram: Gram, rows: Rows) -> DualSolver:
+    K = gram.dense()
+    if len(rows) < gram.n:
         K = K[np.ix_(rows, rows)]
-    noise = 0.0 if ws.kernel.positive else indefiniteness(K)
+    noise = 0.0 if gram.kernel.positive else indefiniteness(K)
     if noise == np.inf:
-        raise NotUnderstoodError(f"{ws.kernel} is not positive semi-definite on these data")
+        raise NotUnderstoodError(f"{gram.kernel} is not positive semi-definite on these data")
     return DualSolver(K, noise)
 
 
-def squared_radii(learner: SupportVectorLearner, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+def squared_radii(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> Array:
     r"""Squared radii of the smallest balls around all rows in the feature space of ``A = K + D``, for every C.
 
     .. math:: R^2 = \max_b \sum_i b_i A_{ii} - b^T A b, \quad b \ge 0, \; \sum_i b_i = 1
@@ -96,12 +96,12 @@ def squared_radii(learner: SupportVectorLearner, ws: Workspace, targets: Targets
     With ``b = beta + c``, c the same for all m rows, ``1 / m``, that is the dual problem of a machine with bias:
     ``sum beta = 0`` and ``beta >= -c``. Rows of weight zero are not there.
     """
-    n, radii = ws.n, []
+    n, radii = gram.n, []
     weights = targets.whole_weights
     weights = np.ones(n) if weights is None else weights
-    solver, used = _solver(ws, np.arange(n)), weights > 0
+    solver, used = _solver(gram, np.arange(n)), weights > 0
     c = used / used.sum()
-    diagonal, means = ws.rows().diagonal, product(ws.gram(), c)
+    diagonal, means = gram.diagonal, product(gram.dense(), c)
     start = np.zeros(n)
     for C in penalties:
         ridge = learner.dual(targets.Y[:, 0], float(C), weights).ridge

@@ -16,10 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Fold, Workspace
-from ..linalg import heldout
-from ..linalg.factor import Factor
-from ..linalg.spectrum import EPS, Array, Rows, Spectrum
+from ..core import Fold, Gram
+from ..linalg.factor import EPS, Array, Inverse, Rows
 
 THRESHOLD = 1e4 * EPS
 """Lost are values that differ from those without any neighbours by less than this share of the largest |y|."""
@@ -40,16 +38,9 @@ def mean_target(Y: Array, weights: Array | None, bias: bool, rows: Rows) -> Arra
     return np.asarray(np.average(Y[rows], axis=0, weights=None if weights is None else weights[rows]))
 
 
-def bias_coupling(factor: Factor) -> Array | None:
-    """``W^{1/2} K W^{1/2}`` times the unit bias direction; None without a bias."""
-    if isinstance(factor, Spectrum):
-        return factor.coupling
-    return None if factor.null is None else factor.K @ factor.null
-
-
 def left_out_values(
-    ws: Workspace,
-    inverse: heldout.Inverse,
+    gram: Gram,
+    inverse: Inverse,
     scaled_dual: Array,
     residuals: Array,
     Y: Array,
@@ -73,13 +64,13 @@ def left_out_values(
     step = max(1, len(Y) // (4 * len(values)))  # columns of G: no more than n²/4 numbers at a time
     for start in range(0, len(every), step):
         rows = every[start : start + step]
-        repaired = single_values(ws, rows, inverse, scaled_dual, residuals, Y, weights, coupling)
+        repaired = single_values(gram, rows, inverse, scaled_dual, residuals, Y, weights, coupling)
         values[:, rows] = np.where(lost[:, rows], repaired, values[:, rows])
     return values
 
 
 def block_values(
-    ws: Workspace, rows: Rows, fold: Fold, dual: Array, Y: Array, weights: Array | None, coupling: Array | None
+    gram: Gram, rows: Rows, fold: Fold, dual: Array, Y: Array, weights: Array | None, coupling: Array | None
 ) -> Array:
     """Values (L, len(rows), c) of removed rows from the dual coefficients (L, n, c) after the removal.
 
@@ -87,8 +78,8 @@ def block_values(
     Cost: a block of the Gram matrix, and O(len(rows) n) per ridge and target.
     """
     if coupling is None:
-        return np.asarray(ws.problem.gram(ws.kernel, rows, fold.train) @ dual[:, fold.train])
-    removed = ws.problem.gram(ws.kernel, fold.removed, fold.train) @ dual[:, fold.train]
+        return np.asarray(gram.block(rows, fold.train) @ dual[:, fold.train])
+    removed = gram.block(fold.removed, fold.train) @ dual[:, fold.train]
     w = np.ones(len(Y)) if weights is None else weights
     total = np.sqrt(w.sum()) * (coupling @ (dual / np.sqrt(w)[:, None]))  # 1' W K dual, shape (L, c)
     kept = w[fold.train]
@@ -97,9 +88,9 @@ def block_values(
 
 
 def single_values(
-    ws: Workspace,
+    gram: Gram,
     rows: Rows,
-    inverse: heldout.Inverse,
+    inverse: Inverse,
     scaled_dual: Array,
     residuals: Array,
     Y: Array,
@@ -112,8 +103,8 @@ def single_values(
     i out changes the others' coefficients by ``-G[:, i] residual_i``, for which columns of G are needed, at
     O(n²) a row and ridge, unless that change is far below the value itself, as for a narrow kernel.
     """
-    w = np.ones(ws.n) if weights is None else weights
-    K = ws.problem.gram(ws.kernel, rows, np.arange(ws.n)) * np.sqrt(w)
+    w = np.ones(gram.n) if weights is None else weights
+    K = gram.block(rows, np.arange(gram.n)) * np.sqrt(w)
     K[np.arange(len(rows)), rows] = 0.0
     values: Array = np.asarray(K @ scaled_dual)
     if coupling is None and inverse.definite:

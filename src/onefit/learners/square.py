@@ -15,17 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Fold, Targets, Workspace
+from ..core import Fold, Gram, Targets
 from ..core.capabilities import Smoother
 from ..core.machine import HeldOut, Judge, OnTrain, Series
 from ..linalg import heldout
-from ..linalg.cost import cheapest_route
-from ..linalg.factor import Factor, harmless, rounding, singular
-from ..linalg.inverse import NotPositiveDefiniteError
-from ..linalg.spectrum import EPS, Array, Rows, Spectrum
+from ..linalg.cost import Route
+from ..linalg.factor import EPS, Array, Factor, Inverse, NotPositiveDefiniteError, Rows
 from . import small_values
 from .influence import mean_loss_series, sum_loss_series, sum_loss_tail
-from .square_fit import fit_path
+from .square_fit import fit_gram
 from .square_refined import Refinement, mark_inaccurate
 from .square_smoother import smoother_path
 
@@ -37,7 +35,7 @@ LAST_DIGITS = 16 * EPS
 
 @dataclass(frozen=True)
 class SquareLoss:
-    """The learner: what it can do along a path of ridges on one Workspace.
+    """The learner: what it can do along a path of ridges on one Gram.
 
     With ``minimum_norm`` singular systems have their least-squares solution of minimum norm; else they fail.
     """
@@ -56,7 +54,7 @@ class SquareLoss:
 
     def heldout(
         self,
-        ws: Workspace,
+        gram: Gram,
         targets: Targets,
         penalties: Array,
         *,
@@ -77,42 +75,40 @@ class SquareLoss:
         leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one; so are all of them
         for ridges whose system is singular, all such ridges together.
         """
-        ridges, problem, folds = penalties, ws.problem, ws.problem.folds
+        ridges, problem, folds = penalties, gram.problem, gram.problem.folds
         order = np.inf if series is None else series.order
-        route = "per_fold"
+        route: Route = "per_fold"
         if folds.removable and targets.shared:
-            route = cheapest_route(
-                ws.n,
-                folds.training_sizes,
-                len(ridges) * (len(set(folds.training_sizes)) if scale_penalty else 1),
-                leave_one_out=folds.leave_one_out,
-                positive=ws.kernel.positive and bool((ridges > 0).all()),
-            )
+            n_ridges = len(ridges) * (len(set(folds.training_sizes)) if scale_penalty else 1)
+            positive = bool((ridges > 0).all())
+            route = gram.route(folds.training_sizes, n_ridges, leave_one_out=folds.leave_one_out, positive=positive)
             if np.isfinite(order):
                 route = "spectrum"
         with problem.ledger.record("heldout"):
             if route == "per_fold":
-                held = self._fold_by_fold(ws, targets, ridges, scale_penalty, on_train)
-                self._refine(held, ws, targets, ridges, scale_penalty, on_train).by_training(whatever_it_costs=True)
+                held = self._fold_by_fold(gram, targets, ridges, scale_penalty, on_train)
+                if gram.refinable:
+                    refinement = self._refine(held, gram, targets, ridges, scale_penalty, on_train)
+                    refinement.by_training(whatever_it_costs=True)
                 mark_inaccurate(held, targets)
                 return held
-            fit = _OneFit(self, ws, targets, ridges, scale_penalty, order, resolve_small, on_train)
+            fit = _OneFit(self, gram, targets, ridges, scale_penalty, order, resolve_small, on_train)
             try:
                 held = fit.run(route)
             except NotPositiveDefiniteError:
                 held = fit.run("spectrum")
             factor = fit.factor
             del fit
-            if not np.isfinite(order):
-                refinement = self._refine(held, ws, targets, ridges, scale_penalty, on_train)
+            if not np.isfinite(order) and gram.refinable:
+                refinement = self._refine(held, gram, targets, ridges, scale_penalty, on_train)
                 refinement.by_identities(factor)
                 if refinement.doubtful.any():
                     del factor
-                    ws.forget_factors()
+                    gram.forget_factors()
                     refinement.by_training()
             if self.minimum_norm and held.failed.any():
-                ws.forget_factors()
-                self._train_singular(held, ws, targets, ridges, scale_penalty, on_train)
+                gram.forget_factors()
+                self._train_singular(held, gram, targets, ridges, scale_penalty, on_train)
             if not np.isfinite(order):
                 mark_inaccurate(held, targets)
             return held
@@ -120,47 +116,45 @@ class SquareLoss:
     def _refine(
         self,
         held: HeldOut,
-        ws: Workspace,
+        gram: Gram,
         targets: Targets,
         ridges: Array,
         scale_penalty: bool,
         on_train: OnTrain | None,
     ) -> Refinement:
-        shares = [_penalty_share(ws, len(fold.train), scale_penalty) for fold in ws.problem.folds]
-        return Refinement(held, ws, targets, ridges, shares, self.bias, on_train)
+        shares = [_penalty_share(gram, len(fold.train), scale_penalty) for fold in gram.problem.folds]
+        return Refinement(held, gram, targets, ridges, shares, self.bias, on_train)
 
     def smoother(
-        self, ws: Workspace, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
+        self, gram: Gram, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False
     ) -> Smoother:
         """The machine trained on all rows, for every ridge."""
-        return smoother_path(ws, targets, penalties, bias=self.bias, spectral=spectral, values=values)
+        return smoother_path(gram, targets, penalties, bias=self.bias, spectral=spectral, values=values)
 
     def _fold_by_fold(
-        self, ws: Workspace, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None
+        self, gram: Gram, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None
     ) -> HeldOut:
         """Train on every split from its part of the shared base: t factorisations, the whole path from each."""
-        problem = ws.problem
+        problem = gram.problem
         parts, singular_somewhere, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
         for number, fold in enumerate(problem.folds):
             weights = targets.fold_weights(number)
             rows = _rows_with_weight(fold.train, weights)
-            fitted = fit_path(
-                problem.gram(ws.kernel, rows),
+            fitted = fit_gram(
+                gram.part(rows),
                 targets.Y[rows],
-                ridges * _penalty_share(ws, len(fold.train), scale_penalty),
+                ridges * _penalty_share(gram, len(fold.train), scale_penalty),
                 weights=None if weights is None else weights[rows],
                 bias=self.bias,
-                positive=ws.kernel.positive,
                 minimum_norm=self.minimum_norm,
-                ledger=problem.ledger,
             )
             singular_somewhere |= fitted.singular
-            values = fitted.predict(problem.gram(ws.kernel, fold.test, rows))
+            values = fitted.predict(gram.block(fold.test, rows))
             largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
             error = np.fmax(error, (fitted.error + LAST_DIGITS) * largest)
             parts.append(values)
             if on_train is not None:
-                on_train(number, np.arange(len(ridges)), fitted.predict(problem.gram(ws.kernel, fold.train, rows)))
+                on_train(number, np.arange(len(ridges)), fitted.predict(gram.block(fold.train, rows)))
         if problem.folds.leave_one_out:
             order = np.argsort([fold.test[0] for fold in problem.folds])
             parts = [np.concatenate([parts[i] for i in order], axis=1)]
@@ -171,7 +165,7 @@ class SquareLoss:
     def _train_singular(
         self,
         held: HeldOut,
-        ws: Workspace,
+        gram: Gram,
         targets: Targets,
         ridges: Array,
         scale_penalty: bool,
@@ -186,7 +180,7 @@ class SquareLoss:
             assert on_train is not None
             on_train(number, np.arange(len(ridges)), everything)
 
-        found = self._fold_by_fold(ws, targets, ridges[failed], scale_penalty, None if on_train is None else report)
+        found = self._fold_by_fold(gram, targets, ridges[failed], scale_penalty, None if on_train is None else report)
         for part, values in zip(held.test, found.test):
             part[failed] = values
         held.error[failed], held.failed[failed] = found.error, False
@@ -199,7 +193,7 @@ class _OneFit:
     """All splits from one factorisation of the full data."""
 
     learner: SquareLoss
-    ws: Workspace
+    gram: Gram
     targets: Targets
     ridges: Array
     scale_penalty: bool
@@ -207,27 +201,27 @@ class _OneFit:
     resolve_small: bool
     on_train: OnTrain | None
 
-    def run(self, route: str) -> HeldOut:
-        problem, ridges = self.ws.problem, self.ridges
+    def run(self, route: Route) -> HeldOut:
+        problem, ridges = self.gram.problem, self.ridges
         weights = self.targets.fold_weights(0)
         self.scale = np.ones((problem.n, 1)) if weights is None else np.sqrt(weights)[:, None]
-        self.factor: Factor = self.ws.factor(weights, self.learner.bias, route)
+        self.factor: Factor = self.gram.factor(weights, self.learner.bias, route)
         self.pooled = problem.folds.leave_one_out
         L, c = len(ridges), self.targets.Y.shape[1]
         sizes = [problem.n] if self.pooled else [len(fold.test) for fold in problem.folds]
         groups = list(self._penalty_groups())
-        bad = np.any([singular(self.factor, ridges * share) for share, _ in groups], axis=0)
+        bad = np.any([self.factor.singular(ridges * share) for share, _ in groups], axis=0)
         self.result = HeldOut(
             [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, not np.isfinite(self.order), SINGULAR,
             least_squares=np.zeros(L, dtype=bool),
         )  # fmt: skip
         relative_error = np.zeros(L)
         for share, numbers in groups:
-            usable = harmless(self.factor, ridges * share, bad)
+            usable = self.factor.harmless(ridges * share, bad)
             for positions, inverse in self.factor.inverses(usable):
                 self._fill(positions, inverse, numbers)
                 del inverse  # before the next one is made
-            relative_error = np.fmax(relative_error, rounding(self.factor, usable))
+            relative_error = np.fmax(relative_error, self.factor.rounding(usable))
         size = self._size()
         self.result.error += relative_error * size + LAST_DIGITS * size
         if not self.resolve_small:
@@ -249,17 +243,17 @@ class _OneFit:
 
         A finite series starts from the full-data fit: its ridge is not scaled here, its terms are.
         """
-        folds = self.ws.problem.folds
+        folds = self.gram.problem.folds
         numbers = list(range(len(folds)))
         if not self.scale_penalty or np.isfinite(self.order):
             yield 1.0, numbers
             return
         for size in sorted(set(folds.training_sizes)):
-            yield _penalty_share(self.ws, size, True), [i for i in numbers if folds.training_sizes[i] == size]
+            yield _penalty_share(self.gram, size, True), [i for i in numbers if folds.training_sizes[i] == size]
 
-    def _fill(self, positions: NDArray[np.intp], inverse: heldout.Inverse, numbers: list[int]) -> None:
+    def _fill(self, positions: NDArray[np.intp], inverse: Inverse, numbers: list[int]) -> None:
         """Write the out-of-fold values of some ridges and splits."""
-        problem = self.ws.problem
+        problem = self.gram.problem
         dual = inverse.apply(self.targets.Y * self.scale)
         exact = not np.isfinite(self.order)
         if self.pooled and exact:
@@ -281,17 +275,15 @@ class _OneFit:
             if self.on_train is not None:
                 self._report_training_rows(number, positions, inverse, dual, fold, residuals)
 
-    def _left_out_singly(self, inverse: heldout.Inverse, dual: Array) -> Array:
+    def _left_out_singly(self, inverse: Inverse, dual: Array) -> Array:
         """Leave-one-out values of all rows (L, n, c)."""
         Y, weights = self.targets.Y, self.targets.fold_weights(0)
         residuals = heldout.single_residuals(inverse, dual)
         return small_values.left_out_values(
-            self.ws, inverse, dual, residuals, Y, weights, self._coupling(), resolve=self.resolve_small
+            self.gram, inverse, dual, residuals, Y, weights, self._coupling(), resolve=self.resolve_small
         )
 
-    def _without_rounding(
-        self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, exact: bool
-    ) -> Array:
+    def _without_rounding(self, inverse: Inverse, dual: Array, fold: Fold, residuals: Array, exact: bool) -> Array:
         """Values of the removed rows (L, l, c); where y - residual is rounding only, computed without y.
 
         A finite series of a penalty on the mean loss is not: its lost values are those without neighbours.
@@ -313,21 +305,20 @@ class _OneFit:
             values[:, rows] = np.where(lost[:, rows], repaired, values[:, rows])
         return values
 
-    def _from_others(self, inverse: heldout.Inverse, dual: Array, fold: Fold, residuals: Array, rows: Rows) -> Array:
+    def _from_others(self, inverse: Inverse, dual: Array, fold: Fold, residuals: Array, rows: Rows) -> Array:
         """Values of removed ``rows`` from the coefficients of the others."""
         after = heldout.remaining_dual(inverse, dual, fold.removed, residuals) * self.scale
         weights = self.targets.fold_weights(0)
-        return small_values.block_values(self.ws, rows, fold, after, self.targets.Y, weights, self._coupling())
+        return small_values.block_values(self.gram, rows, fold, after, self.targets.Y, weights, self._coupling())
 
     def _coupling(self) -> Array | None:
-        return small_values.bias_coupling(self.factor)
+        return self.factor.coupling
 
-    def _series(self, inverse: heldout.Inverse, dual: Array, fold: Fold, positions: NDArray[np.intp]) -> Array:
+    def _series(self, inverse: Inverse, dual: Array, fold: Fold, positions: NDArray[np.intp]) -> Array:
         """Residuals by the influence-function series; its error bound is kept."""
         order = int(self.order)
         if self.scale_penalty:
-            spectrum = self.factor
-            assert isinstance(spectrum, Spectrum)  # a series always asks for one
+            spectrum = self.gram.spectrum(self.targets.fold_weights(0), self.learner.bias)
             norms = spectrum.norm / (spectrum.norm + inverse.ridges)
             residuals, bounds = mean_loss_series(inverse, dual, fold.removed, order, norms, spectrum.null)
             if spectrum.smallest < 0:
@@ -342,7 +333,7 @@ class _OneFit:
         self,
         number: int,
         positions: NDArray[np.intp],
-        inverse: heldout.Inverse,
+        inverse: Inverse,
         dual: Array,
         fold: Fold,
         residuals: Array,
@@ -354,9 +345,9 @@ class _OneFit:
         self.on_train(number, positions, fitted)
 
 
-def _penalty_share(ws: Workspace, n_train: int, scale_penalty: bool) -> float:
+def _penalty_share(gram: Gram, n_train: int, scale_penalty: bool) -> float:
     """The factor on the ridge of a split: one, or the share of all rows that it trains on."""
-    return n_train / (ws.problem.total or ws.n) if scale_penalty else 1.0
+    return n_train / (gram.problem.total or gram.n) if scale_penalty else 1.0
 
 
 def _rows_with_weight(train: Rows, weights: Array | None) -> Rows:

@@ -1,4 +1,4 @@
-"""Training a least-squares machine along a path of ridges on one Gram matrix."""
+"""Training a least-squares machine along a path of ridges."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from ..core import Ledger
+from ..core import DenseGram, Gram, Ledger
 from ..linalg.cost import INVERSE, SPECTRUM
-from ..linalg.factor import harmless, inaccuracy, pseudo_inverse, rounding, singular, structured, unit_bias
-from ..linalg.spectrum import EPS, Array, Spectrum, decompose, frobenius_norm
+from ..linalg.factor import Array, NotPositiveDefiniteError
 
 
 @dataclass(frozen=True)
@@ -39,93 +37,41 @@ def fit_path(
     minimum_norm: bool = False,
     ledger: Ledger | None = None,
 ) -> FitPath:
-    """Solve ``(K + ridge W^{-1}) dual + b = Y`` for every ridge. K is overwritten.
+    """``fit_gram`` of a Gram matrix that is given as an array, and overwritten.
 
-    Rows of weight zero get a zero coefficient and no say. Singular systems have no solution, or with ``minimum_norm``
-    their least-squares solution of minimum norm, in coordinates scaled by the square roots of the weights.
-
-    Cost: O(n³/3) a ridge by Cholesky, or one eigendecomposition for all of them where that is cheaper.
+    Rows of weight zero get a zero coefficient and no say.
     """
-    ledger = Ledger() if ledger is None else ledger
-    if weights is not None and not (weights > 0).all():
-        return _without_zero_weights(K, Y, ridges, weights, bias, positive, minimum_norm, ledger)
-    scale = None if weights is None else np.sqrt(weights)
-    if scale is not None:
-        K *= scale[:, None]
-        K *= scale
-    scaled = Y if scale is None else Y * scale[:, None]
-    null = unit_bias(len(K), scale) if bias else None
-    spectrum = structured(K, null, positive)
-    path = None
-    if spectrum is None and len(ridges) * INVERSE / 3 < SPECTRUM:
-        path = _by_cholesky(K, scaled, ridges, null, ledger)
-    if path is None:
-        if spectrum is None:
-            with ledger.record("eigendecomposition"):
-                spectrum = decompose(K, null, positive)
-        path = _by_spectrum(spectrum, scaled, ridges, minimum_norm)
-    length = np.sqrt(len(K)) if scale is None else np.linalg.norm(scale)
-    dual = path.dual if scale is None else path.dual * scale[:, None]
-    error = path.error if scale is None else path.error * (scale.max() / scale.min())
-    return FitPath(dual, path.intercept / length, error, path.singular)
-
-
-def _without_zero_weights(
-    K: Array, Y: Array, ridges: Array, weights: Array, bias: bool, positive: bool, minimum_norm: bool, ledger: Ledger
-) -> FitPath:
+    if weights is None or (weights > 0).all():
+        gram = DenseGram.of_matrix(K, positive, ledger)
+        return fit_gram(gram, Y, ridges, weights=weights, bias=bias, minimum_norm=minimum_norm)
     used = np.flatnonzero(weights > 0)
     if not len(used):
         raise ValueError("All sample weights are zero: there is nothing to train on.")
-    inner = fit_path(
-        K[np.ix_(used, used)],
-        Y[used],
-        ridges,
-        weights=weights[used],
-        bias=bias,
-        positive=positive,
-        minimum_norm=minimum_norm,
-        ledger=ledger,
-    )
+    gram = DenseGram.of_matrix(K[np.ix_(used, used)], positive, ledger)
+    inner = fit_gram(gram, Y[used], ridges, weights=weights[used], bias=bias, minimum_norm=minimum_norm)
     dual = np.zeros((len(ridges), *Y.shape))
     dual[:, used] = inner.dual
     return FitPath(dual, inner.intercept, inner.error, inner.singular)
 
 
-def _by_spectrum(spectrum: Spectrum, Y: Array, ridges: Array, minimum_norm: bool) -> FitPath:
-    """In scaled coordinates; the intercept is that of the unit constant function."""
-    bad = singular(spectrum, ridges)
-    usable = harmless(spectrum, ridges, bad)
-    ((_, inverse),) = spectrum.inverses(usable)
-    dual, error = inverse.apply(Y), rounding(spectrum, usable)
-    dual[bad] = np.nan
-    if minimum_norm and bad.any():
-        inverse = pseudo_inverse(spectrum, ridges[bad])
-        dual[bad], error[bad] = inverse.apply(Y), inaccuracy(spectrum) * inverse.norms()
-    intercept = np.zeros((len(ridges), Y.shape[1]))
-    if spectrum.null is not None and spectrum.coupling is not None:
-        intercept = spectrum.null @ Y - spectrum.coupling @ dual
-    return FitPath(dual, intercept, error, bad)
+def fit_gram(
+    gram: Gram, Y: Array, ridges: Array, *, weights: Array | None, bias: bool, minimum_norm: bool = False
+) -> FitPath:
+    """Solve ``(K + ridge W^{-1}) dual + b = Y`` for every ridge; weights are positive.
 
+    Singular systems have no solution, or with ``minimum_norm`` their least-squares solution of minimum norm, in
+    coordinates scaled by the square roots of the weights.
 
-def _by_cholesky(K: Array, Y: Array, ridges: Array, null: Array | None, ledger: Ledger) -> FitPath | None:
-    """In scaled coordinates; None if some ``K + ridge I`` is not positive definite."""
-    n, c = Y.shape
-    right = Y if null is None else np.column_stack([Y, null])
-    dual, intercept = np.empty((len(ridges), n, c)), np.zeros((len(ridges), c))
-    size = EPS * frobenius_norm(K)
-    if ridges.min() <= size:  # too small to make K positive definite
-        return None
-    for k, ridge in enumerate(ridges):
-        A = K.T.copy(order="F")
-        A.flat[:: n + 1] += ridge
-        try:
-            with ledger.record("cholesky"):
-                factor = linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            return None
-        solution = linalg.cho_solve(factor, right, check_finite=False)
-        dual[k] = solution[:, :c]
-        if null is not None:
-            intercept[k] = (null @ dual[k]) / (null @ solution[:, c])
-            dual[k] -= np.outer(solution[:, c], intercept[k])
-    return FitPath(dual, intercept, 10 * size / ridges, np.zeros(len(ridges), dtype=bool))
+    Cost: of a dense K O(n³/3) a ridge by Cholesky, or one eigendecomposition for all of them where that is cheaper.
+    """
+    scale = np.ones(gram.n) if weights is None else np.sqrt(weights)
+    scaled = Y if weights is None else Y * scale[:, None]
+    few = len(ridges) * INVERSE / 3 < SPECTRUM
+    factor = gram.factor(weights, bias, "inverse" if few else "spectrum")
+    try:
+        solved = factor.solve(scaled, ridges, minimum_norm=minimum_norm)
+    except NotPositiveDefiniteError:
+        solved = gram.factor(weights, bias, "spectrum").solve(scaled, ridges, minimum_norm=minimum_norm)
+    dual = solved.dual if weights is None else solved.dual * scale[:, None]
+    error = solved.error if weights is None else solved.error * (scale.max() / scale.min())
+    return FitPath(dual, solved.bias / np.linalg.norm(scale), error, solved.singular)

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Targets, Workspace
+from ..core import Gram, Targets
 from ..core.machine import HeldOut, OnTrain
 from ..kernels import Precomputed
 from ..linalg.cost import SPECTRUM
-from ..linalg.factor import Factor, rounding
+from ..linalg.factor import EPS, Array, Factor
 from ..linalg.heldout_solver import HeldOutSolver
 from ..linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
-from ..linalg.spectrum import EPS, Array
 
 ACCURACY = 1e-6
 """Values are exact if their error is at most this share of the largest held-out value or target."""
@@ -101,7 +100,7 @@ class Refinement:
     """Refined values for some ridges of a path, written over those that are in doubt."""
 
     held: HeldOut
-    ws: Workspace
+    gram: Gram
     targets: Targets
     ridges: Array  # (L,)
     shares: list[float]  # of each split: the factor on its ridge
@@ -115,7 +114,7 @@ class Refinement:
         Among few rows, where that costs next to nothing, values far below the targets are measured by themselves; not
         with a bias, whose rounding is that of the targets, and not where K is a multiple of I and is never computed.
         """
-        by_themselves = self.ws.n <= FEW_ROWS and not self.bias and self.ws.identity() is None
+        by_themselves = self.gram.n <= FEW_ROWS and not self.bias and self.gram.identity() is None
         return _inaccurate(self.held, _largest(self.held, None if by_themselves else self.targets))
 
     def by_identities(self, factor: Factor) -> None:
@@ -129,14 +128,14 @@ class Refinement:
         sample = self._sample()
         if len(sample) < len(self.shares):
             self._refine_splits(factor, sample, self._measure)
-            if REFINING * self.ws.n**2 * len(self.shares) * self.targets.Y.shape[1] > self._budget:
+            if REFINING * self.gram.n**2 * len(self.shares) * self.targets.Y.shape[1] > self._budget:
                 return
         self._refine_splits(factor, list(range(len(self.shares))), self._replace)
 
     def _sample(self) -> list[int]:
         """Splits that stand for all; every one if there are few rows, or rows that count very differently."""
-        folds, scale = self.ws.problem.folds, self._scale
-        if self.ws.n <= FEW_ROWS or scale.max() > 10 * scale.min():
+        folds, scale = self.gram.problem.folds, self._scale
+        if self.gram.n <= FEW_ROWS or scale.max() > 10 * scale.min():
             return list(range(len(folds)))
         size = SAMPLE_OF_ROWS if folds.leave_one_out else SAMPLE_OF_FOLDS
         k = int(np.argmax(self.doubtful))  # the smallest ridge in doubt
@@ -147,18 +146,18 @@ class Refinement:
         """Refine some splits at all ridges in doubt, and hand them on; take note of the errors found."""
         doubtful = self.doubtful & ~self.held.failed
         for share in set(self.shares):
-            doubtful &= rounding(factor, self.ridges * share) <= ONE_DIGIT
+            doubtful &= factor.rounding(self.ridges * share) <= ONE_DIGIT
         chosen = np.flatnonzero(doubtful)
         if not len(chosen):
             return
-        K, error = self.ws.problem.gram(self.ws.kernel), np.zeros(len(self.ridges))
+        K, error = self.gram.problem.gram(self.gram.kernel), np.zeros(len(self.ridges))
         for share in sorted({self.shares[number] for number in splits}):
             own = [number for number in splits if self.shares[number] == share]
             for positions, inverse in factor.inverses(self.ridges[chosen] * share):
                 if not inverse.definite:  # a training set may be nearly singular where all rows are not
                     return
                 for some in self._in_batches(own, len(positions)):
-                    removed = [self.ws.problem.folds.folds[number].removed for number in some]
+                    removed = [self.gram.problem.folds.folds[number].removed for number in some]
                     solver = HeldOutSolver(inverse, removed, self._scale, K, self.bias)
                     found = self._refine_batch(K, solver, some, chosen[positions], use)
                     error[chosen[positions]] = np.maximum(error[chosen[positions]], found)
@@ -186,12 +185,12 @@ class Refinement:
 
     def _measure(self, number: int, positions: NDArray[np.intp], values: Array, rounding: Array) -> Array:
         """Error that the values of any split may have, from those of one that are known."""
-        test = self.ws.problem.folds.folds[number].test
+        test = self.gram.problem.folds.folds[number].test
         return np.asarray(SAFETY * np.abs(self._values(number)[positions] - values[:, test]).max(axis=(1, 2)))
 
     def _replace(self, number: int, positions: NDArray[np.intp], values: Array, rounding: Array) -> Array:
         """Write refined values (k, n, c) of all rows over those of a split; return how far its values are from them."""
-        fold = self.ws.problem.folds.folds[number]
+        fold = self.gram.problem.folds.folds[number]
         written = _unless_rounded(self._values(number)[positions], values[:, fold.test], rounding[:, None, None])
         self._values(number)[positions] = written
         if self.on_train is not None:
@@ -203,7 +202,7 @@ class Refinement:
     @property
     def _budget(self) -> float:
         """Multiplications that may be spent on refining a ridge: those of a spectrum, or a second's worth."""
-        return max(SPECTRUM * self.ws.n**3, SMALL)
+        return max(SPECTRUM * self.gram.n**3, SMALL)
 
     def by_training(self, whatever_it_costs: bool = False) -> None:
         """Every split from a factorisation of its own, unless that costs more than a ridge may cost.
@@ -211,7 +210,7 @@ class Refinement:
         Values of systems that are too ill-conditioned to refine are those of the factorisation, as retraining has them.
         """
         chosen = np.flatnonzero(self.doubtful)
-        sizes = self.ws.problem.folds.training_sizes
+        sizes = self.gram.problem.folds.training_sizes
         if not len(chosen) or (sum(float(m) ** 3 for m in sizes) / 3 > self._budget and not whatever_it_costs):
             return
         error = np.zeros(len(self.ridges))
@@ -220,11 +219,11 @@ class Refinement:
         self._accept(chosen, error)
 
     def _train(self, number: int, chosen: NDArray[np.intp], error: Array) -> None:
-        fold, weights = self.ws.problem.folds.folds[number], self.targets.fold_weights(number)
+        fold, weights = self.gram.problem.folds.folds[number], self.targets.fold_weights(number)
         used = fold.train if weights is None else fold.train[weights[fold.train] > 0]
         train = fold.train if self.on_train is not None else fold.train[:0]
         rows = np.concatenate([used, train, fold.test])
-        K, m = self.ws.problem.gram(self.ws.kernel, rows, used), len(used)
+        K, m = self.gram.block(rows, used), len(used)
         Y = self.targets.Y[used]
         kept: NDArray[np.bool_] = np.ones(Y.shape, dtype=bool)
         fitted = np.full((len(self.ridges), len(train), Y.shape[1]), np.nan)
@@ -251,7 +250,7 @@ class Refinement:
 
     def _gram_error(self, K: Array, dual: Array, kept: NDArray[np.bool_], solver: Solver) -> Array:
         """Error of values (q,) from rounding of the Gram matrix, nothing if that was given; see the module."""
-        if self.ws.kernel == Precomputed():
+        if self.gram.kernel == Precomputed():
             return np.zeros(dual.shape[1])
         root = np.sqrt(np.abs(K.diagonal()[: len(dual), None]))
         signs = np.random.default_rng(0).choice([-1.0, 1.0], size=kept.shape)
@@ -261,8 +260,8 @@ class Refinement:
 
     def _values(self, number: int) -> Array:
         """Held-out values of a split (L, rows, c), to be written to."""
-        if self.ws.problem.folds.leave_one_out:
-            row = self.ws.problem.folds.folds[number].test[0]
+        if self.gram.problem.folds.leave_one_out:
+            row = self.gram.problem.folds.folds[number].test[0]
             return self.held.test[0][:, row : row + 1]
         return self.held.test[number]
 
@@ -275,11 +274,11 @@ class Refinement:
 
     def _in_batches(self, splits: list[int], n_ridges: int) -> Iterator[list[int]]:
         """Some splits at a time: a dozen arrays of a batch are no more than half of a Gram matrix."""
-        n = max(1, max(16, self.ws.n // 32) // (n_ridges * self.targets.Y.shape[1]))
+        n = max(1, max(16, self.gram.n // 32) // (n_ridges * self.targets.Y.shape[1]))
         for start in range(0, len(splits), n):
             yield splits[start : start + n]
 
     @property
     def _scale(self) -> Array:
         weights = self.targets.fold_weights(0)
-        return np.ones(self.ws.n) if weights is None else np.sqrt(weights)
+        return np.ones(self.gram.n) if weights is None else np.sqrt(weights)

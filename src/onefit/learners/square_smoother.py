@@ -12,45 +12,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Targets, Workspace
+from ..core import Gram, Targets
 from ..core.capabilities import Smoother
 from ..linalg import heldout
-from ..linalg.factor import harmless, singular
-from ..linalg.inverse import NotPositiveDefiniteError
-from ..linalg.spectrum import Array
-from .small_values import bias_coupling, left_out_values
+from ..linalg.cost import Route
+from ..linalg.factor import Array, NotPositiveDefiniteError
+from .small_values import left_out_values
 
 
-def smoother_path(
-    ws: Workspace, targets: Targets, ridges: Array, *, bias: bool, spectral: bool, values: bool
-) -> Smoother:
+def smoother_path(gram: Gram, targets: Targets, ridges: Array, *, bias: bool, spectral: bool, values: bool) -> Smoother:
     """The machine for every ridge, from one spectrum or from one Cholesky inverse each.
 
     Cost: O(n³) for the factor, then O(n²) a ridge; with ``values`` O(n²) more for each that is below rounding.
     """
     if not spectral:
         try:
-            return _by_route(ws, targets, ridges, bias, "inverse", values)
+            return _by_route(gram, targets, ridges, bias, "inverse", values)
         except NotPositiveDefiniteError:
             pass
-    return _by_route(ws, targets, ridges, bias, "spectrum", values)
+    return _by_route(gram, targets, ridges, bias, "spectrum", values)
 
 
-def _by_route(ws: Workspace, targets: Targets, ridges: Array, bias: bool, route: str, values: bool) -> Smoother:
+def _by_route(gram: Gram, targets: Targets, ridges: Array, bias: bool, route: Route, values: bool) -> Smoother:
     weights = targets.whole_weights
-    scale = np.ones((ws.n, 1)) if weights is None else np.sqrt(weights)[:, None]
-    factor = ws.factor(weights, bias, route)
-    bad = singular(factor, ridges)
+    scale = np.ones((gram.n, 1)) if weights is None else np.sqrt(weights)[:, None]
+    factor = gram.factor(weights, bias, route)
+    bad = factor.singular(ridges)
     L, (n, c) = len(ridges), targets.Y.shape
     residuals, left_out, slacks = np.empty((L, n, c)), np.empty((L, n, c)), np.empty((L, n, 1))
-    found, coupling = (np.empty((L, n, c)), bias_coupling(factor)) if values else (None, None)
-    for positions, inverse in factor.inverses(harmless(factor, ridges, bad)):
+    found, coupling = (np.empty((L, n, c)), factor.coupling) if values else (None, None)
+    for positions, inverse in factor.inverses(factor.harmless(ridges, bad)):
         dual = inverse.apply(targets.Y * scale)
         residuals[positions] = dual / scale
         slacks[positions] = inverse.diagonals()[:, :, None]
         singly = heldout.single_residuals(inverse, dual)
         left_out[positions] = singly / scale
         if found is not None:
-            found[positions] = left_out_values(ws, inverse, dual, singly, targets.Y, weights, coupling)
+            found[positions] = left_out_values(gram, inverse, dual, singly, targets.Y, weights, coupling)
         del inverse  # before the next one is made
     return Smoother(ridges[:, None, None], residuals, slacks, left_out, bad, found)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Targets, Workspace
+from ..core import Gram, Targets
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
 
@@ -39,8 +39,8 @@ class SquaredHinge(TwoClassLearner):
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
         return 0.0
 
-    def squared_radii(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+    def squared_radii(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
         """Squared radii of the smallest balls around all rows in the feature space of ``K + D``."""
         from .margins import squared_radii  # numba is imported by who needs it
 
-        return squared_radii(self, ws, targets, penalties)
+        return squared_radii(self, gram, targets, penalties)

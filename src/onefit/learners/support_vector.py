@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Targets, Workspace
+from ..core import Gram, Targets
 from ..core.capabilities import Margin, fitted_values
 from ..core.machine import HeldOut, Judge, OnTrain, Series
 from .dual import Array, Dual
@@ -69,19 +69,19 @@ class SupportVectorLearner(ABC):
         """Gram matrix, factor, and an inverse or other factors; with several columns also a part of the Gram matrix."""
         return 3 if columns == 1 else 4
 
-    def margins(self, ws: Workspace, targets: Targets, penalties: Array) -> list[list[Margin]]:
+    def margins(self, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
         """The machine trained on all rows, for every C and column of the targets."""
         from .margins import margin_path  # numba is imported by who needs it
 
-        return margin_path(self, ws, targets, penalties)
+        return margin_path(self, gram, targets, penalties)
 
-    def fitted(self, ws: Workspace, targets: Targets, penalties: Array) -> Array:
+    def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
         """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
-        return np.array([fitted_values(row) for row in self.margins(ws, targets, penalties)])
+        return np.array([fitted_values(row) for row in self.margins(gram, targets, penalties)])
 
     def heldout(
         self,
-        ws: Workspace,
+        gram: Gram,
         targets: Targets,
         penalties: Array,
         *,
@@ -100,10 +100,10 @@ class SupportVectorLearner(ABC):
         from .certified import CertifiedRun
         from .exact_run import Run
 
-        run = Run(self, ws, targets, penalties, scale_penalty, on_train)
+        run = Run(self, gram, targets, penalties, scale_penalty, on_train)
         if series is not None:
-            run = SeriesRun(self, ws, targets, penalties, scale_penalty, on_train, series)
+            run = SeriesRun(self, gram, targets, penalties, scale_penalty, on_train, series)
         elif judge is not None:
-            run = CertifiedRun(self, ws, targets, penalties, scale_penalty, on_train, judge)
-        with ws.problem.ledger.record("heldout"):
+            run = CertifiedRun(self, gram, targets, penalties, scale_penalty, on_train, judge)
+        with gram.problem.ledger.record("heldout"):
             return run.all_columns()

@@ -1,83 +1,106 @@
-"""One front door to the factorisations of a Gram matrix."""
+"""What every factorisation of a Gram matrix can do."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .inverse import CholeskyFamily
-from .spectrum import EPS, Array, SpectralInverse, Spectrum, frobenius_norm
-from .structure import component_spectrum, low_rank_spectrum, without
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
-Factor = Spectrum | CholeskyFamily
+EPS = float(np.finfo(np.float64).eps)
 
 
-def structured(K: Array, null: Array | None, positive: bool, rank: float = np.inf) -> Spectrum | None:
-    """The spectrum of a K that is nearly diagonal or of low rank, or None if it is neither.
+class NotPositiveDefiniteError(ArithmeticError):
+    """``K + ridge I`` has no Cholesky factor: use the spectrum."""
 
-    ``rank`` is an upper bound of K's that is known beforehand.
+
+class Inverse(Protocol):
+    """``G = (K + ridge I)^{-1}`` on the complement of an unpenalised direction, if there is one, for L ridges."""
+
+    @property
+    def ridges(self) -> Array:
+        """The ridges (L,)."""
+
+    @property
+    def definite(self) -> bool:
+        """Whether K is positive semi-definite, so that no block of G can be singular."""
+
+    def norms(self) -> Array:
+        """The norms of G, or bounds of them (L,)."""
+
+    def apply(self, B: Array) -> Array:
+        """``G B`` (L, n, c) for B of shape (n, c) or (L, n, c)."""
+
+    def apply_columns(self, rows: Rows, B: Array) -> Array:
+        """``G[:, rows] B`` for B of shape (L, len(rows), c)."""
+
+    def diagonals(self) -> Array:
+        """The diagonals of G (L, n)."""
+
+    def blocks(self, rows: Rows) -> Iterator[Array]:
+        """``G[rows, rows]`` for one ridge after the other."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Solutions of ``(K + ridge I) dual + b v = Y`` with ``v @ dual = 0`` for L ridges, v the bias direction.
+
+    ``error`` is the size of rounding in a prediction, relative to the largest value. ``singular`` marks ridges without
+    a unique solution: NaN, or the solution of minimum norm where that was asked for.
     """
-    spectrum = component_spectrum(K)
-    if spectrum is None and positive:
-        spectrum = low_rank_spectrum(K, rank)
-    return spectrum if spectrum is None or null is None else without(spectrum, null)
+
+    dual: Array  # (L, n, c)
+    bias: Array  # (L, c): zero without a bias direction
+    error: Array  # (L,)
+    singular: NDArray[np.bool_]  # (L,)
+
+
+class Factor(ABC):
+    """What gives ``(K + ridge I)^{-1}`` for any ridge, on the complement of a unit vector ``null`` if there is one."""
+
+    @property
+    @abstractmethod
+    def coupling(self) -> Array | None:
+        """``K null``, of K before the projection; None without one."""
+
+    @property
+    @abstractmethod
+    def inaccuracy(self) -> float:
+        """How far the factor may be from that of K: ``10 eps |K| + error``, K before any projection."""
+
+    @abstractmethod
+    def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], Inverse]]:
+        """(positions of some ridges, their inverses), until all ridges are served."""
+
+    @abstractmethod
+    def solve(self, Y: Array, ridges: Array, *, minimum_norm: bool = False) -> Solved:
+        """Solutions for targets Y (n, c) at every ridge."""
+
+    @abstractmethod
+    def smallest_pivots(self, ridges: Array) -> Array:
+        """``min |s + ridge|`` over the spectrum; of a positive definite matrix at least the ridge."""
+
+    @abstractmethod
+    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+        """Which of ``K + ridge I`` are known to be singular to working precision."""
+
+    @abstractmethod
+    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+        """The ridges, with bad ones replaced by some that can be computed with: their results are not used."""
+
+    def rounding(self, ridges: Array) -> Array:
+        """Relative size of rounding and neglected parts in a solution: ``inaccuracy / min |s + ridge|``."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # no pivot, no digits
+            return np.asarray(self.inaccuracy / self.smallest_pivots(ridges))
 
 
 def unit_bias(n: int, scale: Array | None) -> Array:
     """The constant function in coordinates scaled by ``scale``, at unit length."""
     direction = np.ones(n) if scale is None else scale
     return np.asarray(direction / np.linalg.norm(direction))
-
-
-def singular(factor: Factor, ridges: Array) -> NDArray[np.bool_]:
-    """Which of ``K + ridge I`` are singular to working precision: ``min |s + ridge| <= eps |K|``.
-
-    A ridge of no more than ``eps |K|`` does not count: then K itself must be regular, and its smallest
-    eigenvalue, known to ``n eps |K|`` only, has to exceed that. A Cholesky factorisation finds out by itself.
-    """
-    if isinstance(factor, CholeskyFamily):
-        return np.zeros(len(ridges), dtype=bool)
-    rounding_unit = EPS * max(factor.norm, factor.magnitude)
-    tolerance = np.where(ridges <= rounding_unit, len(factor.vectors) * rounding_unit, rounding_unit)
-    return np.asarray(smallest_pivots(factor, ridges) <= tolerance)
-
-
-def harmless(factor: Factor, ridges: Array, bad: NDArray[np.bool_]) -> Array:
-    """The ridges, with singular ones replaced by some that can be computed with: their results are not used."""
-    norm = 1.0 if isinstance(factor, CholeskyFamily) else factor.norm or 1.0
-    return np.where(bad, 2.0 * norm, ridges)
-
-
-def pseudo_inverse(spectrum: Spectrum, ridges: Array) -> SpectralInverse:
-    """Of singular ``K + ridge I``: pivots up to ``n eps |K + ridge I|`` are rounding, as in ``numpy.linalg.lstsq``.
-
-    The norm is that before any projection, by which the rounding is not made smaller.
-    """
-    largest = _pivots(spectrum, ridges).max(axis=1, initial=spectrum.magnitude)
-    return SpectralInverse(spectrum, ridges, negligible=len(spectrum.vectors) * EPS * largest)
-
-
-def smallest_pivots(factor: Factor, ridges: Array) -> Array:
-    """``min |s + ridge|`` over the spectrum; of a positive definite matrix at least the ridge."""
-    if isinstance(factor, CholeskyFamily):
-        return ridges
-    return np.asarray(_pivots(factor, ridges).min(axis=1, initial=np.inf))
-
-
-def _pivots(spectrum: Spectrum, ridges: Array) -> Array:
-    """``|s + ridge|`` of all distinct eigenvalues, for every ridge."""
-    eigenvalues = spectrum.values if spectrum.flat is None else np.append(spectrum.values, spectrum.flat)
-    return np.asarray(np.abs(eigenvalues + ridges[:, None]))
-
-
-def rounding(factor: Factor, ridges: Array) -> Array:
-    """Relative size of rounding and neglected parts in a solution: ``(10 eps |K| + error) / min |s + ridge|``."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # no pivot, no digits
-        return np.asarray(inaccuracy(factor) / smallest_pivots(factor, ridges))
-
-
-def inaccuracy(factor: Factor) -> float:
-    """How far the factor may be from that of K: ``10 eps |K| + error``, K before any projection."""
-    if isinstance(factor, CholeskyFamily):
-        return 10 * EPS * frobenius_norm(factor.K)
-    return 10 * EPS * max(factor.norm, factor.magnitude) + factor.error

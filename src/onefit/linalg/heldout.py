@@ -14,27 +14,10 @@ Pahikkala et al. (2006).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
-
 import numpy as np
 from scipy.linalg import lapack
 
-from .spectrum import EPS, Array, Rows
-
-
-class Inverse(Protocol):
-    """What both kinds of inverse can do, for L ridges."""
-
-    @property
-    def ridges(self) -> Array: ...
-    @property
-    def definite(self) -> bool: ...
-    def norms(self) -> Array: ...
-    def apply(self, B: Array) -> Array: ...
-    def apply_columns(self, rows: Rows, B: Array) -> Array: ...
-    def diagonals(self) -> Array: ...
-    def blocks(self, rows: Rows) -> Iterator[Array]: ...
+from .factor import EPS, Array, Inverse, Rows
 
 
 def block_residuals(inverse: Inverse, dual: Array, rows: Rows) -> Array:

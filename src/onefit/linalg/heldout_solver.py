@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .heldout import Inverse, solve_symmetric
-from .spectrum import Array, Rows
+from .factor import Array, Inverse, Rows
+from .heldout import solve_symmetric
 
 
 class HeldOutSolver:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
+from .factor import EPS, Array, Factor, NotPositiveDefiniteError, Rows, Solved
 from .lapack import invert_in_place
-from .spectrum import EPS, Array, Rows, frobenius_norm
-
-
-class NotPositiveDefiniteError(ArithmeticError):
-    """``K + ridge I`` has no Cholesky factor: use the spectrum."""
+from .spectrum import frobenius_norm
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def _unrecorded(event: str) -> AbstractContextManager[None]:
 
 
 @dataclass(frozen=True)
-class CholeskyFamily:
+class CholeskyFamily(Factor):
     """A positive definite Gram matrix that is factorised anew for each ridge.
 
     Cost O(n³) a ridge, about a sixth of an eigendecomposition; K is kept and one more n x n array is used.
@@ -73,6 +72,50 @@ class CholeskyFamily:
                 inverse = invert(self.K, float(ridge), self.null)
             yield np.array([position]), inverse
             del inverse  # before the next one is made
+
+    @cached_property
+    def _norm(self) -> float:
+        return frobenius_norm(self.K)
+
+    @property
+    def coupling(self) -> Array | None:
+        return None if self.null is None else self.K @ self.null
+
+    @property
+    def inaccuracy(self) -> float:
+        return 10 * EPS * self._norm
+
+    def smallest_pivots(self, ridges: Array) -> Array:
+        return ridges
+
+    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+        """None: a Cholesky factorisation finds out by itself."""
+        return np.zeros(len(ridges), dtype=bool)
+
+    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+        return np.where(bad, 2.0, ridges)
+
+    def solve(self, Y: Array, ridges: Array, *, minimum_norm: bool = False) -> Solved:
+        """Solutions for targets Y (n, c) at every ridge, or a NotPositiveDefiniteError. Cost O(n³/3) a ridge."""
+        (n, c), L = Y.shape, len(ridges)
+        if ridges.min() <= EPS * self._norm:
+            raise NotPositiveDefiniteError(f"a ridge of {ridges.min()} is below the rounding of K")
+        right = Y if self.null is None else np.column_stack([Y, self.null])
+        dual, bias = np.empty((L, n, c)), np.zeros((L, c))
+        for k, ridge in enumerate(ridges):
+            A = self.K.T.copy(order="F")
+            A.flat[:: n + 1] += ridge
+            try:
+                with self.record("cholesky"):
+                    factor = linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+            except linalg.LinAlgError:
+                raise NotPositiveDefiniteError(f"K + {ridge} I is not numerically positive definite") from None
+            solution = linalg.cho_solve(factor, right, check_finite=False)
+            dual[k] = solution[:, :c]
+            if self.null is not None:
+                bias[k] = (self.null @ dual[k]) / (self.null @ solution[:, c])
+                dual[k] -= np.outer(solution[:, c], bias[k])
+        return Solved(dual, bias, self.inaccuracy / ridges, np.zeros(L, dtype=bool))
 
 
 def invert(K: Array, ridge: float, null: Array | None = None) -> DenseInverse:

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .factor import EPS, Array
 from .sliced_product import add_exactly, sliced_product
-from .spectrum import EPS, Array
 
 CONTRACTION = 0.25
 """Corrections that do not shrink to this share from one step to the next say that the solver is not right."""

@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .factor import EPS, Array, Factor, Rows, Solved
 from .lapack import eigh_in_place
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Factor):
     r"""Eigenvalues and eigenvectors of a symmetric matrix, complete or with a flat remainder.
 
     .. math:: K = U \mathrm{diag}(s) U^T + \kappa (I - U U^T - v v^T)
@@ -49,6 +45,54 @@ class Spectrum:
         """The smallest eigenvalue."""
         smallest = float(self.values.min(initial=np.inf))
         return smallest if self.flat is None else min(smallest, self.flat)
+
+    @property
+    def inaccuracy(self) -> float:
+        return 10 * EPS * max(self.norm, self.magnitude) + self.error
+
+    def smallest_pivots(self, ridges: Array) -> Array:
+        return np.asarray(self._pivots(ridges).min(axis=1, initial=np.inf))
+
+    def _pivots(self, ridges: Array) -> Array:
+        """``|s + ridge|`` of all distinct eigenvalues, for every ridge."""
+        eigenvalues = self.values if self.flat is None else np.append(self.values, self.flat)
+        return np.asarray(np.abs(eigenvalues + ridges[:, None]))
+
+    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+        """Which of ``K + ridge I`` are singular to working precision: ``min |s + ridge| <= eps |K|``.
+
+        A ridge of no more than ``eps |K|`` does not count: then K itself must be regular, and its smallest
+        eigenvalue, known to ``n eps |K|`` only, has to exceed that.
+        """
+        rounding_unit = EPS * max(self.norm, self.magnitude)
+        tolerance = np.where(ridges <= rounding_unit, len(self.vectors) * rounding_unit, rounding_unit)
+        return np.asarray(self.smallest_pivots(ridges) <= tolerance)
+
+    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+        return np.where(bad, 2.0 * (self.norm or 1.0), ridges)
+
+    def solve(self, Y: Array, ridges: Array, *, minimum_norm: bool = False) -> Solved:
+        """Solutions for targets Y (n, c) at every ridge. Cost O(L c n p)."""
+        bad = self.singular(ridges)
+        usable = self.harmless(ridges, bad)
+        inverse = SpectralInverse(self, usable)
+        dual, error = inverse.apply(Y), self.rounding(usable)
+        dual[bad] = np.nan
+        if minimum_norm and bad.any():
+            inverse = self.pseudo_inverse(ridges[bad])
+            dual[bad], error[bad] = inverse.apply(Y), self.inaccuracy * inverse.norms()
+        bias = np.zeros((len(ridges), Y.shape[1]))
+        if self.null is not None and self.coupling is not None:
+            bias = self.null @ Y - self.coupling @ dual
+        return Solved(dual, bias, error, bad)
+
+    def pseudo_inverse(self, ridges: Array) -> SpectralInverse:
+        """Of singular ``K + ridge I``: pivots up to ``n eps |K + ridge I|`` are rounding, as in ``numpy.linalg.lstsq``.
+
+        The norm is that before any projection, by which the rounding is not made smaller.
+        """
+        largest = self._pivots(ridges).max(axis=1, initial=self.magnitude)
+        return SpectralInverse(self, ridges, negligible=len(self.vectors) * EPS * largest)
 
     def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], SpectralInverse]]:
         """All ridges at once: (their positions, the inverses)."""

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 
-from .spectrum import EPS, Array, Spectrum, decompose
+from .factor import EPS, Array
+from .spectrum import Spectrum, decompose
 
 LARGEST_RANK = 1 / 8
 """Only ranks up to this share of n are worth their own route."""
@@ -22,6 +23,17 @@ LARGEST_GROUPED = 1 / 2
 """Only if at most this share of the points is in a component with others do components pay."""
 
 _PROBE = 32
+
+
+def structured(K: Array, null: Array | None, positive: bool, rank: float = np.inf) -> Spectrum | None:
+    """The spectrum of a K that is nearly diagonal or of low rank, or None if it is neither.
+
+    ``rank`` is an upper bound of K's that is known beforehand.
+    """
+    spectrum = component_spectrum(K)
+    if spectrum is None and positive:
+        spectrum = low_rank_spectrum(K, rank)
+    return spectrum if spectrum is None or null is None else without(spectrum, null)
 
 
 def identity_spectrum(n: int, value: float, error: float) -> Spectrum:

@@ -43,8 +43,7 @@ class Appraisal:
     def before_holding_out(self) -> None:
         """Criteria of the Gram matrix first, since a factorisation overwrites it; then those of fits on all rows."""
         if any("gram" in criterion.reads for criterion in self.criteria):
-            rows = self.evidence.ws.rows()
-            _ = rows.diagonal, rows.totals
+            self.evidence.gram.read_sums()
         self._evaluate(lambda reads: not reads - {"gram", "labels"})
         self._evaluate(lambda reads: "heldout" not in reads and "left_out" in reads)  # others read what these ask for
         self._evaluate(lambda reads: "heldout" not in reads)

@@ -10,7 +10,7 @@ from traceback import format_exc
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Exactness, Ledger, Problem, Workspace
+from ..core import DenseGram, Exactness, Ledger, Problem
 from ..core.evidence import Evidence
 from ..core.hold_out import equalise_left_out, hold_out
 from ..core.machine import HeldOut, NotUnderstoodError, Series
@@ -84,32 +84,32 @@ class _Spaces:
         return self._views.of(self.task.kernel)
 
     @cached_property
-    def shared(self) -> Workspace | None:
+    def shared(self) -> DenseGram | None:
         views = self.views  # also where folds are apart: a transformer that fails is to be noticed first
-        return None if self.per_fold else self._new(views[0].problem, len(self.task.paths))
+        return None if self.per_fold else self._new(views[0].problem)
 
     @property
     def per_fold(self) -> bool:
         return self.task.inputs.per_fold(self.task.kernel)
 
     @cached_property
-    def whole(self) -> Workspace:
+    def whole(self) -> DenseGram:
         """Of all rows, as a machine trained on all of them sees them."""
         if self.shared is not None:
             return self.shared
-        return self._new(self._views.whole(self.task.kernel).problem, len(self.task.paths))
+        return self._new(self._views.whole(self.task.kernel).problem)
 
-    def of_fold(self, number: int) -> Workspace:
+    def of_fold(self, number: int) -> DenseGram:
         """That of one fold; it is not kept, so there is one at a time."""
         problem = self.views[number].problem
-        return self._new(problem, 1, problem.folds.folds[0].train)
+        return self._new(problem, problem.folds.folds[0].train)
 
-    def _new(self, problem: Problem, readers: int, train: np.ndarray | None = None) -> Workspace:
-        """A workspace for training on all rows of a problem, or on some."""
+    def _new(self, problem: Problem, train: np.ndarray | None = None) -> DenseGram:
+        """A Gram matrix for training on all rows of a problem, or on some."""
         kernel, variance = self.task.kernel, None
         if kernel.follows_data:
             variance = variance_of(problem.X if train is None else problem.X[train])
-        return Workspace(problem, kernel.bound(problem.X.shape[1], variance), readers, self.single)
+        return DenseGram(problem, kernel.bound(problem.X.shape[1], variance), self.single)
 
 
 def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
