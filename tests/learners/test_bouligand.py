@@ -30,6 +30,8 @@ from .bouligand_cases import (
 )
 from .running import Reports, workspace
 
+pytestmark = pytest.mark.slow  # tests/public/test_influence_series.py is quicker
+
 
 @two_seeds
 @every_case

@@ -33,6 +33,8 @@ from .bouligand_cases import (
     start_of,
 )
 
+pytestmark = pytest.mark.slow  # tests/public/test_influence_series.py is quicker
+
 
 @two_seeds
 @pytest.mark.parametrize("name", ["hinge 0.01", "hinge 0.1", "squared hinge", "tube 0.2, 0.002", "tube 0.2, 0.05"])

@@ -31,6 +31,7 @@ PATHS = {
     "many": list(np.geomspace(1, 100, 30)),
     "one": [3.0],
 }
+QUICK = ("coarse", "neighbouring doubles", "unsorted", "many")
 SPLITTERS = {"folds": KFold(7), "two folds": KFold(2), "shuffled": ShuffleSplit(5, test_size=0.3, random_state=0)}
 machines = pytest.mark.parametrize("machine", MACHINES)
 widths = pytest.mark.parametrize("gamma", [0.02, 0.1, 0.4])
@@ -52,7 +53,9 @@ def splits_of(cv, X):
 
 @machines
 @widths
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "path", [path if path in QUICK else pytest.param(path, marks=pytest.mark.slow) for path in PATHS]
+)
 def test_any_path(machine, gamma, path):
     X, y = problem(machine, 160 if "SVR" in machine or "Hinge" in machine else 300)
     grid = {"C": PATHS[path], "gamma": [gamma]}
