@@ -1,6 +1,7 @@
 """Imports point one way (left to right in the layers below), and learners and criteria never meet."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -70,3 +71,22 @@ print("numba" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+CLIENTS = sorted(path for path in MODULES if path.relative_to(ROOT).parts[0] == "studies" or "study" in path.parts)
+
+
+@pytest.mark.parametrize("path", CLIENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_studies_use_public_names_only(path):
+    """What they import from the package, outside of studies and their pages, is what users can import."""
+    here = ("onefit", *path.relative_to(ROOT).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        base = here[: len(here) - node.level + 1] if node.level else ()
+        module = (*base, *(node.module.split(".") if node.module else ()))
+        if module[:1] != ("onefit",) or module[1:2] == ("studies",) or module[1:3] == ("report", "study"):
+            continue
+        public = {*importlib.import_module(".".join(module)).__all__, "__version__"}
+        assert module == ("onefit",) or module[1] in onefit.__all__, f"{'.'.join(module)} is not public"
+        assert {alias.name for alias in node.names} <= public, f"{path.name} imports what is not public"

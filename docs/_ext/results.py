@@ -1,16 +1,33 @@
-"""The pages of results/ beside the documentation, as they are: their links lead to one another."""
+"""The pages of the papers' tables, written from the journals of results/ when the documentation is built."""
 
-import shutil
+import json
 from pathlib import Path
+
+from onefit.report.study import write_study, write_summary
+from onefit.studies.catalogue import STUDIES, VARIANTS
+from onefit.studies.collect import collect
+from onefit.studies.journal import Journal
 
 
 def setup(app):
-    """Copy them when the pages are written."""
-    app.connect("build-finished", _copy)
+    """Write them beside the pages of the documentation."""
+    app.connect("build-finished", _write)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def _copy(app, problem):
+def _write(app, problem):
     if problem is None and app.builder.format == "html":
-        ignored = shutil.ignore_patterns("journal")
-        shutil.copytree(Path(app.srcdir) / "results", Path(app.outdir) / "results", dirs_exist_ok=True, ignore=ignored)
+        write_pages(Path(app.srcdir) / "results", Path(app.outdir) / "results")
+
+
+def write_pages(source: Path, folder: Path) -> None:
+    """Tables, pages, LaTeX and figures of every study that ``source`` has a journal of, and their index."""
+    outcomes = []
+    for study in {**STUDIES, **VARIANTS}.values():
+        path = source / "journal" / f"{study.protocol.name}.sqlite"
+        if path.exists():
+            outcome = collect(study, Journal(path), study.protocol.datasets)
+            facts = json.loads((source / f"{study.key.replace(':', '-')}-manifest.json").read_text(encoding="utf-8"))
+            write_study(outcome, folder, manifest=facts)
+            outcomes.append(outcome)
+    write_summary(outcomes, folder)

@@ -78,5 +78,5 @@ def test_methods_with_spaces_or_commas(onefit, monkeypatch):
 )
 def test_a_study_that_is_named_twice_counts_once(onefit, words, studies):
     assert onefit("reproduce", *words, "--splits", "0", "--out", "results").exit_code == 0
-    lines = Path("results", "README.md").read_text().splitlines()
+    lines = Path("results", "index.md").read_text().splitlines()
     assert sum(" splits on " in line for line in lines) == studies

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
+from .. import cross_val_decision
 from ..criteria import CV
-from ..estimators.decision import cross_val_decision
 from .machines import estimator_of
 from .part import Part, in_units
 from .selection import Record

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
-from ..estimators.l2_svm import L2SVC
-from ..estimators.ls_svm import LSSVC
+from .. import L2SVC, LSSVC
 
 CLASSIFIERS = ("lssvm", "lssvm-bias", "svm", "l2svm")
 
@@ -60,6 +59,15 @@ def _negative_squared_hinge(model: Any, X: Any, y: Any) -> float:
 
 
 _NEGATIVE_LOSSES = {"lssvm": _negative_square, "svm": _negative_hinge, "l2svm": _negative_squared_hinge}
+
+
+def with_share(penalty: dict[str, float], share: float) -> dict[str, float]:
+    """A penalty on the mean loss for a share of the rows: the ridge times it, or C divided by it.
+
+    >>> with_share({"C": 1.0}, 0.5)
+    {'C': 2.0}
+    """
+    return {name: value / share if name == "C" else value * share for name, value in penalty.items()}
 
 
 def penalty_grid(machine: str, ridges: list[float]) -> dict[str, list[float]]:

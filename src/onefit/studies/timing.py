@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from ..search.retraining import scaled_penalty
-from ..search.selection import GridEdgeWarning
-from .machines import estimator_of
+from .. import GridEdgeWarning
+from .machines import estimator_of, with_share
 from .part import Part
 from .sampling import Rows, seed_of
 from .selection import Record
@@ -88,7 +87,7 @@ def _by_kernel(candidates: list[dict[str, Any]]) -> dict[tuple[str, tuple[tuple[
 
 def _train(part: Part, penalty: dict[str, float], K: NDArray[np.float64], folds: list[tuple[Rows, Rows]]) -> None:
     for train, test in folds:
-        model = clone(estimator_of(part.protocol.machine, part.y)).set_params(kernel="precomputed", **penalty)
-        if part.protocol.loss == MEAN_LOSS:
-            model.set_params(**scaled_penalty(model, len(train) / len(part.y)))
+        share = len(train) / len(part.y) if part.protocol.loss == MEAN_LOSS else 1.0
+        model = clone(estimator_of(part.protocol.machine, part.y))
+        model.set_params(kernel="precomputed", **with_share(penalty, share))
         model.fit(K[np.ix_(train, train)], part.y[train]).predict(K[np.ix_(test, train)])

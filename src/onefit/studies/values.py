@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import GridEdgeWarning, KernelSearchCV
 from ..criteria import Criterion
-from ..estimators.kernel_search import KernelSearchCV
-from ..search.appraisal import column_names
-from ..search.selection import GridEdgeWarning
 from .machines import estimator_of, penalty_grid, scorer_of
 from .spec import MEAN_LOSS, Protocol
 
@@ -91,17 +89,20 @@ def _search(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GridEdgeWarning)
         search.fit(X, y)
-    results, names = search.cv_results_, dict(zip(criteria, column_names(criteria)))
+    results = search.cv_results_
+    scored = criteria[0] if criteria[0].scores else None
+    columns = [name for name in results if name.startswith("criterion_")]  # in the order of the criteria
+    columns_of = dict(zip((one for one in criteria if one != scored), columns))
     starts = dict(zip(parts, np.cumsum([0, *(len(splits) for splits in parts.values())])))
     found: dict[Wish, Array] = {}
     for wish in group:
         _, criterion, t = wish
-        if criterion == criteria[0] and criterion.scores and t is not None:
-            columns = [f"split{k}_test_score" for k in range(starts[t], starts[t] + len(parts[t]))]
-            found[wish] = -_mean([results[column] for column in columns])
+        if criterion == scored and t is not None:
+            numbers = range(starts[t], starts[t] + len(parts[t]))
+            found[wish] = -_mean([results[f"split{k}_test_score"] for k in numbers])
         else:
             sign = -1.0 if criterion.greater_is_better else 1.0
-            found[wish] = sign * np.asarray(results[f"criterion_{names[criterion]}"], dtype=float)
+            found[wish] = sign * np.asarray(results[columns_of[criterion]], dtype=float)
     return found
 
 

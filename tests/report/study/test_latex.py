@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,17 @@ from onefit.report.study.latex import latex, latex_grid, latex_number
 from onefit.report.study.numbers import RowFormat
 from onefit.report.study.view import CellView, Grid, Row, number_grid
 from onefit.studies.catalogue import STUDIES, VARIANTS
+from onefit.studies.collect import collect
 from onefit.studies.comparisons import summarise
+from onefit.studies.journal import Journal
 from tests.report.study.synthetic import make_outcome, make_study
 from tests.report.study.test_study_files import KINDS
 
 pytestmark = pytest.mark.slow
-RESULTS = sorted((Path(__file__).parents[3] / "docs" / "results").glob("*.tex"))
+JOURNALS = Path(__file__).parents[3] / "docs" / "results" / "journal"
+PUBLISHED = [
+    study for study in (*STUDIES.values(), *VARIANTS.values()) if (JOURNALS / f"{study.protocol.name}.sqlite").exists()
+]
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs}
 \usepackage{longtable}
@@ -43,14 +49,18 @@ def many_rows():
 
 @pytest.fixture(
     scope="module",
-    params=[*KINDS, long_names, many_rows, *RESULTS],
-    ids=lambda p: p.__name__ if callable(p) else p.stem,
+    params=[*KINDS, long_names, many_rows, *PUBLISHED],
+    ids=lambda p: p.__name__ if callable(p) else p.key,
 )
 def source(request, tmp_path_factory):
     """The text of a file: made-up ones of every kind, and those that are published."""
-    if isinstance(request.param, Path):
-        return request.param.read_text(encoding="utf-8")
-    return _written(request.param, tmp_path_factory.mktemp("tex"))
+    made = request.param if callable(request.param) else partial(_published, request.param)
+    return _written(made, tmp_path_factory.mktemp("tex"))
+
+
+def _published(study):
+    journal = Journal(JOURNALS / f"{study.protocol.name}.sqlite")
+    return collect(study, journal, study.protocol.datasets)
 
 
 def _written(kind, folder):
@@ -167,8 +177,9 @@ def test_pages_are_compiled_and_nothing_leaves_them(tmp_path):
     """All files, as a user would input them; twice, since tables over several pages learn their widths."""
     for kind in (*KINDS, long_names, many_rows):
         (tmp_path / f"{kind.__name__}.tex").write_text(_written(kind, tmp_path / kind.__name__))
-    for path in RESULTS:
-        shutil.copy(path, tmp_path / path.name)
+    for study in PUBLISHED:
+        name = study.key.replace(":", "-")
+        (tmp_path / f"{name}.tex").write_text(_written(partial(_published, study), tmp_path / name))
     names = sorted(path.stem for path in tmp_path.glob("*.tex"))
     inputs = "\n".join(rf"\typeout{{== {name}}}\input{{{name}.tex}}\clearpage" for name in names)
     (tmp_path / "document.tex").write_text(DOCUMENT % inputs)

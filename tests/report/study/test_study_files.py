@@ -314,8 +314,8 @@ def test_summary_counts_claims_cells_and_time(tmp_path):
     far = {cell: Printed(p.mean + 50, p.std) if cell[0] == "heart" else p for cell, p in first.printed.items()}
     first = replace(first, printed=far)
     paths = write_summary([first, second, bars()], tmp_path)
-    assert [path.name for path in paths] == ["README.md", "index.html"]
-    page, text = (tmp_path / "index.html").read_text(), (tmp_path / "README.md").read_text()
+    assert [path.name for path in paths] == ["index.html", "index.md"]
+    page, text = (tmp_path / "index.html").read_text(), (tmp_path / "index.md").read_text()
     check_html(page)
     distant = [cell for cell in summarise(first) if cell.is_far]
     assert len(distant) >= 6

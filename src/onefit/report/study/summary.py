@@ -27,7 +27,7 @@ class StudyLine:
 
 
 def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> list[Path]:
-    """Write ``index.html`` and ``README.md``: every study, its splits, machine time, claims and distant cells."""
+    """Write ``index.html`` and ``index.md``: every study, its splits, machine time, claims and distant cells."""
     lines = [_line(outcome) for outcome in outcomes]
     tables = [line for line in lines if not line.shown.study.is_figure]  # a figure repeats the numbers of a table
     context = {
@@ -38,7 +38,7 @@ def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> l
         "compared": sum(line.compared for line in tables),
         "seconds": machine_seconds([line.shown.outcome for line in lines]),
     }
-    contents = {"index.html": render("summary.html.j2", **context), "README.md": render("summary.md.j2", **context)}
+    contents = {"index.html": render("summary.html.j2", **context), "index.md": render("summary.md.j2", **context)}
     return write_files(Path(folder), contents)
 
 
