@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from .search.deadline import TimeBudgetWarning
     from .search.journal import JournalError, JournalWarning
-    from .search.planning import RetrainingWarning
+    from .search.plan import RetrainingWarning
     from .search.selection import GridEdgeWarning, one_standard_error
 
 __version__ = "0.1.0"
@@ -50,7 +50,7 @@ _HOMES = {
     "LSSVC": "estimators.ls_svm",
     "LSSVR": "estimators.ls_svm",
     "RefitWarning": "estimators.delivery",
-    "RetrainingWarning": "search.planning",
+    "RetrainingWarning": "search.plan",
     "SpectrumDisplay": "report.displays",
     "ValidationSurfaceDisplay": "report.displays",
     "TimeBudgetWarning": "search.deadline",

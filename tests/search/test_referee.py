@@ -28,7 +28,7 @@ def refereed(y, splits, *, scoring=None, weights=None, prune=False, proved=-np.i
     folds = Folds.from_splits(splits, len(y))
     estimator = SVC() if classifier else SVR()
     params = {} if weights is None else {"sample_weight": weights}
-    built = Scoring.build(estimator, scoring, np.nan, lambda name, scorer: params)
+    built = Scoring.build(estimator, scoring, np.nan, lambda name, scorer, multi: params)
     present = coded.present_classes(folds, None)
     settings = SimpleNamespace(folds=folds, scoring=built, present=present)
     return Certify(tolerance, prune, proved).referee(coded, settings, 2, Ledger()), present

@@ -9,7 +9,7 @@ import importlib
 
 import sklearn.model_selection
 
-import onefit.estimators.search_run
+import onefit.search.execution
 from onefit import KernelSearchCV
 from tests.sklearn_suite.expected import FAILURES
 
@@ -24,7 +24,7 @@ def pytest_configure():
         importlib.import_module(MODULE)
     finally:
         sklearn.model_selection.GridSearchCV = original
-    onefit.estimators.search_run.warn_retraining = lambda *args, **kwargs: None
+    onefit.search.execution.warn_retraining = lambda *args, **kwargs: None
 
 
 def pytest_collection_modifyitems(items):

@@ -31,7 +31,8 @@ def read_machine(estimator: Any) -> Machine:
 
     Only the classes themselves are read, not classes derived from them, which may do anything.
     """
-    _register_known_estimators()
+    if type(estimator) not in _READERS:
+        _register_known_estimators()
     known = _READERS.get(type(estimator))
     if known is None:
         able = ", ".join(sorted(cls.__name__ for cls in _READERS))

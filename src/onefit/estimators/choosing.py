@@ -5,22 +5,22 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import PredefinedSplit, check_cv
-from sklearn.utils import get_tags
 
 from ..core import Ledger
 from ..criteria import Criterion
 from ..search.appraisal import column_names
 from ..search.indexing import take_block, take_metadata, take_rows
+from ..search.request import Request
 from ..search.selection import GridEdgeWarning
 
 SPLITS = 3
 _OF_ALL_ROWS = (PredefinedSplit, type(check_cv([])))
 
 
-def settle(search, criteria, X, y, params, fit_params) -> tuple[list[Criterion], Ledger]:
+def settle(search, criteria, request: Request, params) -> tuple[list[Criterion], Ledger]:
     """(the criteria with one value for each of their parameters, what it cost to choose them).
 
     Where a criterion has lists of parameters, every combination selects a candidate on two thirds of the rows; the
@@ -29,20 +29,20 @@ def settle(search, criteria, X, y, params, fit_params) -> tuple[list[Criterion],
     spent, settled = Ledger(), []
     for criterion in criteria:
         choices = criterion.choices()
-        settled.append(choices[0] if len(choices) == 1 else _best(search, choices, X, y, params, fit_params, spent))
+        settled.append(choices[0] if len(choices) == 1 else _best(search, choices, request, params, spent))
     return settled, spent
 
 
-def _best(search, choices, X, y, params, fit_params, spent: Ledger) -> Criterion:
+def _best(search, choices, request: Request, params, spent: Ledger) -> Criterion:
     scores = np.zeros(len(choices))
-    for train, test in check_cv(SPLITS, y, classifier=is_classifier(search.estimator)).split(X, y):
-        scores += _scores(search, choices, X, y, params, fit_params, spent, train, test)
+    for train, test in check_cv(SPLITS, request.y, classifier=request.classifier).split(request.X, request.y):
+        scores += _scores(search, choices, request, params, spent, train, test)
     return choices[int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))]
 
 
-def _scores(search, choices, X, y, params, fit_params, spent, train, test) -> np.ndarray:
+def _scores(search, choices, request: Request, params, spent, train, test) -> np.ndarray:
     """The score on ``test`` of the model that each choice selects on ``train``."""
-    pairwise, n = get_tags(search.estimator).input_tags.pairwise, len(y)
+    X, y, pairwise, n = request.X, request.y, request.pairwise, request.folds.n
     inner = clone(search).set_params(
         criterion=list(choices), screen=None, refit=False, scoring=None, verbose=0, return_train_score=False,
         time_budget=None, journal=None, cv=_inner_folds(search, choices[0]),
@@ -62,7 +62,7 @@ def _scores(search, choices, X, y, params, fit_params, spent, train, test) -> np
         best = int(np.argmax(np.where(np.isnan(values), -np.inf, values)))
         if best not in known:
             model = clone(search.estimator).set_params(**clone(inner.cv_results_["params"][best], safe=False))
-            model.fit(X_train, y_train, **{key: take_metadata(v, train, n) for key, v in fit_params.items()})
+            model.fit(X_train, y_train, **{key: take_metadata(v, train, n) for key, v in request.fit_params.items()})
             known[best] = float(scorer(model, X_test, y_test))
         chosen.append(known[best])
     spent.add("fit", len(known), 0.0)

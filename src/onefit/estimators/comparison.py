@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ from sklearn.utils import indexable
 from ..core import Folds
 from ..criteria import Criterion, resolve_all
 from ..search.appraisal import column_names
-from ..search.planning import Preparation
-from ..search.results import NothingFittedError
+from ..search.plan import plan
+from ..search.request import Request
 from ..search.selection import GridEdgeWarning
+from ..search.table import NothingFittedError
 from .choosing import splits_any_rows
 from .kernel_search import KernelSearchCV
-from .search_run import refuse_undefined
 
 COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "seconds")
 
@@ -134,9 +134,9 @@ def compare(
             warnings.simplefilter("ignore", GridEdgeWarning)
             return found.fit(X, y, **params)
 
-    planned = Preparation(clone(estimator), X, y, Folds.from_splits(splits, len(y)), {}, preprocessing, whole=True)
-    target = None if all(criterion.scores for criterion in chosen) else planned.target()
-    refuse_undefined(chosen, planned.plan(list(ParameterGrid(param_grid))), target)
+    request = Request(clone(estimator), X, y, Folds.from_splits(splits, len(y)), preprocessing=preprocessing)
+    unscored = tuple(criterion for criterion in chosen if not criterion.scores)
+    plan(replace(request, columns=unscored), list(ParameterGrid(param_grid)))  # refuses criteria that are not defined
     reference = search("cv", splits)
     scores = reference.cv_results_["mean_test_score"]
     rows, values = [], {}

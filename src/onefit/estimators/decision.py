@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
-from ..core import Folds
-from ..core.coding import Coding
+from ..core import Exactness, Folds
+from ..core.caller import warn_caller
+from ..core.coding import Coding, PairCoding
 from ..core.machine import Series
-from ..search.executors import Executor
-from ..search.planning import Preparation, RetrainingWarning
-from ..search.resources import allot
+from ..search.choice import Choice
+from ..search.execution import evaluate_single
+from ..search.plan import RetrainingWarning, plan
+from ..search.request import Request, draw_folds
 from ..search.retraining import retrained_decisions
-from ..search.routing import routing_enabled
-from .oof import assemble
+from ..search.routing import routing_enabled, sample_weight_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,37 @@ class LaterDecisions:
             self.estimator, self.X, self.y, self.folds, self.fit_params, self.scale_penalty
         )
         return assemble(parts, self.folds, coding, present, warn=False)
+
+
+class WithDeferredDecisions:
+    """Gives a search ``oof_decision_`` of a retrained candidate when it is first asked for.
+
+    ``_later_decisions`` knows how to compute the values; it refers to the training data, and is None in copies.
+    """
+
+    def __getattr__(self, name):
+        # Not a property: whatever lists all attributes, such as the representation in notebooks, would train models.
+        if name != "oof_decision_" or "_later_decisions" not in vars(self):
+            return object.__getattribute__(self, name)  # the error that there is
+        later = vars(self)["_later_decisions"]
+        if later is None:
+            raise AttributeError(
+                "oof_decision_ of a retrained candidate takes one more training per fold. It was not asked for before "
+                "the search was copied or pickled: use onefit.cross_val_decision(search.best_estimator_, X, y)."
+            )
+        del self._later_decisions
+        try:
+            self.oof_decision_ = later.compute()
+        except Exception as error:
+            raise AttributeError(f"{later.estimator} has no out-of-fold decision values: {error}") from error
+        self.ledger_.add("fit", len(later.folds), 0.0)
+        return self.oof_decision_
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "_later_decisions" in state:
+            state["_later_decisions"] = None  # it holds the training data
+        return state
 
 
 def cross_val_decision(
@@ -110,8 +140,7 @@ def cross_val_decision(
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {preprocessing!r}.')
     series = Series(order, h, start)  # checks them, whatever the method
     X, y = indexable(X, y)
-    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-    folds = Folds.from_splits(splitter.split(X, y, groups), X.shape[0] if hasattr(X, "shape") else len(X))
+    folds = draw_folds(estimator, cv, X, y, groups=groups)
     fit_params = {} if sample_weight is None else {_weight_name(estimator): sample_weight}
     parts, coding, present = decisions(
         estimator, X, y, folds, fit_params, preprocessing=preprocessing, scale_penalty=scale_penalty,
@@ -122,23 +151,59 @@ def cross_val_decision(
 
 def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalty, series, retrain=False):
     """(values of each split, their coding, the classes each split trains on), retrained where need be."""
-    preparation = Preparation(estimator, X, y, folds, fit_params, preprocessing)
     if not retrain:
-        plan = preparation.plan([{}])
-        if plan.refused:
-            raise plan.refused[0]
-        reason = plan.retrain.get(0)
+        request = Request(
+            estimator, X, y, folds, fit_params, preprocessing,
+            series=series, scale_penalty=scale_penalty, error_score="raise",
+        )  # fmt: skip
+        planned = plan(request, [{}])
+        if planned.refused:
+            raise planned.refused[0]
+        reason = planned.retrain.get(0)
         if reason is None:
-            resources = allot(plan.tasks)
-            settings = preparation.settings(series=series, scale_penalty=scale_penalty, raise_errors=True)
-            _refuse_single_class(settings.present)
-            ((_, outcome),) = Executor(resources).run(plan.tasks, settings)
-            (row,) = outcome.rows
+            _refuse_single_class(planned.settings.present)
+            row = evaluate_single(planned)
             reason = row.retrain
             if reason is None:
-                return row.values, plan.tasks[0].paths[0].coded.coding, settings.present
-        warnings.warn(f"Retraining on every fold: {reason}.", RetrainingWarning, stacklevel=3)
+                return row.values, planned.paths[0].coded.coding, planned.settings.present
+        warn_caller(f"Retraining on every fold: {reason}.", RetrainingWarning)
     return _retrained(estimator, X, y, folds, fit_params, scale_penalty)
+
+
+def out_of_fold(choice: Choice) -> dict[str, Any]:
+    """Attributes of a search that hold out-of-fold values of its best candidate.
+
+    Values are those at hand, or computed for the candidate alone; retrained ones are computed when they are asked for.
+    """
+    execution, row = choice.execution, choice.row
+    request = execution.request
+    if row.exactness == Exactness.FAILED or not request.criterion.scores:
+        return {}
+    found: dict[str, Any] = {}
+    if request.classifier:
+        weights = sample_weight_of(request.estimator, request.fit_params)
+        found["_oof_labels"] = np.asarray(request.y)
+        found["_oof_weights"] = None if weights is None else np.asarray(weights)
+    model = choice.model()
+    if row.exactness == Exactness.RETRAINED:
+        later = LaterDecisions(model, request.X, request.y, request.folds, request.fit_params, request.scale_penalty)
+        return {**found, "_later_decisions": later}
+    if row.values is not None:
+        parts, coding, present = row.values, execution.coded[row.candidate].coding, execution.present
+    else:
+        try:
+            parts, coding, present = decisions(
+                model, request.X, request.y, request.folds, request.fit_params, preprocessing=request.preprocessing,
+                scale_penalty=request.scale_penalty, series=request.series,
+            )  # fmt: skip
+        except Exception:  # an extra must not cost a finished search: not every estimator has such values
+            return found
+    found["oof_decision_"] = assemble(parts, request.folds, coding, present, warn=False)
+    if isinstance(coding, PairCoding) and len(np.asarray(coding.classes)) > 2:
+        labels = predictions(parts, request.folds, coding, present)
+        if labels is not None:
+            found["oof_prediction_"] = labels
+    return found
 
 
 def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
@@ -186,3 +251,39 @@ def _weight_name(estimator) -> str:
     if isinstance(estimator, Pipeline) and not routing_enabled():
         return f"{estimator.steps[-1][0]}__sample_weight"
     return "sample_weight"
+
+
+def assemble(parts, folds: Folds, coding: Coding, present, *, warn: bool = True) -> np.ndarray:
+    """(n,) or (n, outputs) from each split's decision values: the mean of rows tested more than once, NaN
+    where a row is never tested.
+
+    A class that a split's training rows do not have gets the smallest number, as in scikit-learn.
+    """
+    if folds.leave_one_out and len(parts) == 1:
+        parts = [parts[0][fold.test] for fold in folds]  # they are pooled, in the order of the rows
+    decisions = [coding.full_decision(part, classes) for part, classes in zip(parts, present)]
+    times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=folds.n)
+    mean = np.where(times[:, None] > 0, np.zeros((folds.n, decisions[0].shape[1])), np.nan)
+    for fold, decision in zip(folds, decisions):  # each row's share: the smallest numbers must not add up
+        np.add.at(mean, fold.test, decision / times[fold.test, None])
+    if warn and (times == 0).any():
+        warn_caller(f"{int((times == 0).sum())} rows are never tested: their values are NaN.")
+    if warn and (times > 1).any():
+        warn_caller("Some rows are tested more than once: their values are means.")
+    return mean[:, 0] if _is_flat(coding) else mean
+
+
+def _is_flat(coding: Coding) -> bool:
+    return coding.flat if coding.classes is None else len(coding.classes) == 2
+
+
+def predictions(parts, folds: Folds, coding: Coding, present):
+    """The label of each row, the commonest where it is tested more than once; None if some row never is."""
+    if folds.leave_one_out and len(parts) == 1:
+        parts = [parts[0][fold.test] for fold in folds]
+    known = np.asarray(coding.classes)
+    votes = np.zeros((folds.n, len(known)), dtype=np.intp)
+    for fold, part, classes in zip(folds, parts, present):
+        chosen = np.searchsorted(known, coding.predict(part, classes))
+        np.add.at(votes, (fold.test, chosen), 1)
+    return known[votes.argmax(axis=1)] if votes.any(axis=1).all() else None

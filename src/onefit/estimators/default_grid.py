@@ -18,7 +18,6 @@ from ..kernels.naming import NAMES
 from ..search.axes import Axis, DegreeAxis, Family, LogAxis
 from ..search.indexing import take_rows
 from ..search.routing import final_weights, split_pipeline
-from ..search.strategies import Exhaustive, Strategy, Zooming
 from ..search.views import checked_rows
 from .epsilon_svm import EpsilonSVR
 from .hinge_svm import HingeSVC
@@ -258,14 +257,3 @@ def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
         penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=8)
         return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
     return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=8)}
-
-
-def search_strategy(search, X, y, fit_params) -> Strategy:
-    """What ``param_grid`` asks for."""
-    if isinstance(search.param_grid, str):
-        if search.param_grid != "auto":
-            raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
-        return Zooming(families(search.estimator, X, y, search.kernels, fit_params))
-    if search.kernels is not None:
-        raise ValueError(f'kernels={search.kernels!r} needs param_grid="auto": another grid names its own.')
-    return Exhaustive(search.param_grid)

@@ -19,13 +19,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from ..core import Folds
+from ..core.caller import warn_caller
 from ..core.machine import NotUnderstoodError
 from ..core.registry import read_machine
 from ..learners.dual import TOLERANCE
-from ..search.executors import Executor
+from ..search.execution import evaluate_single
 from ..search.indexing import take_block
-from ..search.planning import Preparation
-from ..search.resources import allot
+from ..search.plan import plan
+from ..search.request import Request
 from ..search.routing import split_pipeline
 from .support_vector import SupportVectorMachine
 
@@ -65,14 +66,13 @@ class Delivery:
         """Whether it is the model that was scored."""
         return not self.difference > ANOTHER
 
-    def warn(self, depth: int) -> None:
-        """Tell a remaining difference; ``depth`` frames below the user's call."""
+    def warn(self) -> None:
+        """Tell a remaining difference."""
         if self.difference > NOTICED:
-            warnings.warn(
+            warn_caller(
                 f"The values of best_estimator_ differ by up to {self.difference:.1g} of their spread from those of "
                 "the solution that was scored: scikit-learn's solver does not come nearer.",
                 RefitWarning,
-                stacklevel=depth,
             )
 
 
@@ -150,14 +150,11 @@ def _exact_values(model, X, y, fit_params: dict, single: bool) -> _Exact | None:
     everything = np.arange(n)
     rows = np.unique(np.linspace(0, n - 1, min(n, COMPARED)).astype(np.intp))
     folds = Folds.from_splits([(everything, rows)], n)
-    preparation = Preparation(model, X, y, folds, fit_params, "per_fold")
-    plan = preparation.plan([{}])
-    if not plan.tasks:
-        return None
-    settings = preparation.settings(raise_errors=True, single=single)
     try:
-        ((_, outcome),) = Executor(allot(plan.tasks)).run(plan.tasks, settings)
-        (row,) = outcome.rows
+        planned = plan(Request(model, X, y, folds, fit_params, single=single, error_score="raise"), [{}])
+        if not planned.tasks:
+            return None
+        row = evaluate_single(planned)
     except (ArithmeticError, MemoryError, ValueError):  # a comparison must not cost a finished search
         return None
     if row.retrain is not None or row.values is None:

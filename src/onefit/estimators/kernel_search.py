@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import time
-import warnings
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
-from sklearn.base import clone, is_classifier
 from sklearn.callback import with_callbacks
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, check_cv
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import indexable
 
-from ..core import Exactness, Folds
-from ..core.coding import PairCoding
+from ..core import Exactness, Ledger
 from ..criteria import resolve_all
+from ..search.choice import Choice
 from ..search.deadline import Deadline, parse_seconds
+from ..search.execution import Execution
 from ..search.journal import Journal
-from ..search.planning import flat_target
-from ..search.results import report_failures
-from ..search.routing import route, sample_weight_of, scorer_params
+from ..search.plan import flat_target, plan
+from ..search.progress import Progress
+from ..search.request import Request, check_refit_metric, draw_folds, scoring_of, validate
+from ..search.routing import route, scorer_params
 from ..search.scoring import Scoring
-from ..search.selection import select_best, warn_at_edge
+from ..search.screening import Screen
+from ..search.strategies import Exhaustive, Zooming
 from .autologging import follow_autologging
-from .checks import check_refit_metric, check_search, scoring_of
 from .choosing import settle
-from .decision import LaterDecisions, decisions
-from .default_grid import search_strategy
+from .decision import WithDeferredDecisions, out_of_fold
+from .default_grid import families
 from .delivery import deliver
-from .oof import assemble, predictions
-from .search_run import SearchRun
 
 
-class KernelSearchCV(GridSearchCV):
+class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
     """Exhaustive search over kernels and regularisation, exactly as GridSearchCV but far cheaper.
 
     Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands (``SVC``, ``SVR``,
@@ -200,75 +198,38 @@ class KernelSearchCV(GridSearchCV):
         self._forget()
         deadline = None if self.time_budget is None else Deadline(parse_seconds(self.time_budget))
         criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
-        check_search(self)
-        chosen_scoring = scoring_of(self, criteria[0])
+        validate(self)
+        scoring = scoring_of(self, criteria[0])
         X, y = indexable(X, y)
-        y = flat_target(self.estimator, y)
-        multi = check_scoring(self.estimator, self.scoring)
-        routed = route(self, params)
-        named = multi if isinstance(self.scoring, list | tuple | set | dict) else None
-        scoring = Scoring.build(
-            self.estimator,
-            chosen_scoring,
-            self.error_score,
-            lambda name, scorer: scorer_params(self, routed, name, scorer, named),
-        )
-        if scoring.named:
-            check_refit_metric(self.refit, scoring.metrics)
+        request = self._request(X, flat_target(self.estimator, y), scoring, params, deadline)
+        self.n_splits_ = len(request.folds)
         metadata = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else None
+        data = {"X": request.X, "y": request.y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        folds = self._draw_folds(X, y, routed)
-        strategy = search_strategy(self, X, y, routed.estimator)
+        context.call_on_fit_task_begin(estimator=self, **data)
+        if self.param_grid == "auto":
+            strategy = Zooming(families(self.estimator, request.X, request.y, self.kernels, request.fit_params))
+        else:
+            strategy = Exhaustive(self.param_grid)
+        candidates = strategy.propose([], [])
+        self.criteria_, spent = [criterion.choices()[0] for criterion in criteria], Ledger()
+        if self.criteria_ != criteria:  # choosing is work: first everything is checked
+            plan(request.by(self.criteria_), candidates)
+            self.criteria_, spent = settle(self, criteria, request, params)
+        request = request.by(self.criteria_)
         with nullcontext() if self.journal is None else Journal(self.journal) as journal:
-            first = [criterion.choices()[0] for criterion in criteria]
-            if first != criteria:  # choosing is work: nothing may be refused after it
-                SearchRun(self, X, y, folds, routed, scoring, first, context, strategy).refuse()
-            self.criteria_, spent = settle(self, criteria, X, y, params, routed.estimator)
-            run = SearchRun(self, X, y, folds, routed, scoring, self.criteria_, context, strategy, deadline)
-            run.ledger.include(spent)
-            run.resume(journal)
+            execution = Execution(request, strategy, candidates, Progress(self, context, request), journal)
+            execution.ledger.include(spent)
             try:
-                run.evaluate()
+                execution.run()
             except KeyboardInterrupt:
-                run.keep_finished()
+                if execution.keep_finished():
+                    self.cv_results_ = execution.table.results()
                 raise
-            self._tabulate(run)
-            try:
-                self._choose(run)
-                if self.refit:
-                    self._refit(run, metadata)
-                self._conclude(run)
-            except BaseException:
-                self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
-                raise
-        self.scorer_ = scoring.scorers
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+            self._conclude(execution, context, data)
+        self.scorer_ = request.scoring.scorers
+        context.call_on_fit_task_end(estimator=self, **data)
         return self
-
-    def __getattr__(self, name):
-        # Not a property: whatever lists all attributes, such as the representation in notebooks, would train models.
-        if name != "oof_decision_" or "_later_decisions" not in vars(self):
-            return object.__getattribute__(self, name)  # the error that there is
-        later = vars(self)["_later_decisions"]
-        if later is None:
-            raise AttributeError(
-                "oof_decision_ of a retrained candidate takes one more training per fold. It was not asked for before "
-                "the search was copied or pickled: use onefit.cross_val_decision(search.best_estimator_, X, y)."
-            )
-        del self._later_decisions
-        try:
-            self.oof_decision_ = later.compute()
-        except Exception as error:
-            raise AttributeError(f"{later.estimator} has no out-of-fold decision values: {error}") from error
-        self.ledger_.add("fit", len(later.folds), 0.0)
-        return self.oof_decision_
-
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if "_later_decisions" in state:
-            state["_later_decisions"] = None  # it holds the training data
-        return state
 
     def _forget(self, keep=()):
         """Drop what an earlier fit, or a failed one, has learned."""
@@ -277,124 +238,77 @@ class KernelSearchCV(GridSearchCV):
             if name not in keep:
                 delattr(self, name)
 
-    def _draw_folds(self, X, y, routed):
-        """Draw the splits once, for all candidates."""
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        self.n_splits_ = splitter.get_n_splits(X, y, **routed.splitter)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        folds = Folds.from_splits(splitter.split(X, y, **routed.splitter), n)
-        if len(folds) != self.n_splits_:
-            raise ValueError(
-                "cv.split and cv.get_n_splits return inconsistent results. "
-                f"Expected {self.n_splits_} splits, got {len(folds)}"
-            )
-        return folds
+    def _request(self, X, y, scoring, params, deadline):
+        """What is asked for, with splits that are drawn once, for all candidates."""
+        routed = route(self, params)
+        scoring = Scoring.build(self.estimator, scoring, self.error_score, partial(scorer_params, self, routed))
+        if scoring.named:
+            check_refit_metric(self.refit, scoring.metrics)
+        same = ("estimator", "preprocessing", "return_train_score", "error_score", "refit", "verbose", "n_jobs",
+                "pre_dispatch", "memory_budget")  # fmt: skip
+        return Request(
+            X=X,
+            y=y,
+            folds=draw_folds(self.estimator, self.cv, X, y, **routed.splitter),
+            fit_params=routed.estimator,
+            score_params=routed.scorer,
+            scoring=scoring,
+            screen=None if self.screen is None else Screen.of(self.screen),
+            scale_penalty=bool(self.scale_penalty),
+            single=self.gram_dtype == "float32",
+            deadline=deadline,
+            **{name: getattr(self, name) for name in same},
+        )
 
-    def _tabulate(self, run):
-        """The results table; an error if nothing could be trained."""
-        rows = run.finished()
-        report_failures(rows, self.n_splits_, self.error_score)
-        self.cv_results_ = run.table(rows)
-        self.ledger_ = run.ledger
-        self.multimetric_ = run.scoring.named or any(list(row.test) not in ([], ["score"]) for row in rows)
+    def _conclude(self, execution, context, data):
+        """Choose the best candidate, train it on all rows, and set the attributes of a fitted search."""
+        choice = Choice(execution)
+        self.cv_results_, self.ledger_, self.multimetric_ = choice.results, execution.ledger, choice.multimetric
+        try:
+            choice.make()
+            if self.refit:
+                self._refit(choice, context, data)
+            if choice.index is not None:
+                self._set_best(choice)
+                choice.warn_at_edge()
+                vars(self).update(out_of_fold(choice))
+        except BaseException:
+            self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
+            raise
+        finally:
+            self.cv_results_ = choice.results
 
-    def _choose(self, run):
-        """The best candidate, as ``refit`` says; to be delivered, none whose scores depend on a bias that is left open.
-
-        Such a candidate is trained on every fold, as GridSearchCV does. Where that confirms its scores it stays the
-        best; otherwise they take their place, and the choice is made again.
-        """
-        if self.multimetric_:
-            check_refit_metric(self.refit, list(run.finished()[0].test))
-            if not self.refit:
-                return
-        self._select()
-        while self.refit and run.finished()[self.best_index_].open_bias:
-            self._retrain_best(run, run.finished()[self.best_index_].status, confirm=True)
-
-    def _select(self):
-        """The best candidate of the table."""
-        results, metric = self.cv_results_, self.refit if self.multimetric_ else "score"
-        self.best_index_ = select_best(self.refit, metric, results)
+    def _set_best(self, choice):
+        self.best_index_, self.best_params_ = choice.index, choice.results["params"][choice.index]
         if not callable(self.refit):
-            self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
-        self.best_params_ = results["params"][self.best_index_]
+            self.best_score_ = choice.results[f"mean_test_{choice.metric}"][choice.index]
 
-    def _retrain_best(self, run, reason, confirm=False):
-        """Score the best candidate by training it on every fold, or ``confirm`` its scores so, and choose again."""
-        run.score_by_training(self.best_index_, reason, confirm)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said of the first table
-            self.cv_results_ = run.table(run.finished())
-        self._select()
-
-    def _conclude(self, run):
-        """Out-of-fold values of the best candidate, and what is to be said of its place in the grid."""
-        if not hasattr(self, "best_index_"):
-            return
-        if not callable(self.refit):
-            warn_at_edge(self.cv_results_, self.best_index_, self.refit if self.multimetric_ else "score")
-        self._set_out_of_fold(run)
-
-    def _set_out_of_fold(self, run):
-        """Out-of-fold values of the best candidate: those at hand, or computed for it alone; retrained ones later."""
-        row = run.finished()[self.best_index_]
-        if row.exactness == Exactness.FAILED or not run.criterion.scores:
-            return
-        if is_classifier(self.estimator):
-            weights = sample_weight_of(self.estimator, run.routed.estimator)
-            self._oof_labels, self._oof_weights = np.asarray(run.y), None if weights is None else np.asarray(weights)
-        model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        if row.exactness == Exactness.RETRAINED:
-            self._later_decisions = LaterDecisions(
-                model, run.X, run.y, run.folds, run.routed.estimator, run.scale_penalty
-            )
-            return
-        if row.values is not None:
-            parts, coding, present = row.values, run.coded[row.candidate].coding, run.settings.present
-        else:
-            try:
-                parts, coding, present = decisions(
-                    model, run.X, run.y, run.folds, run.routed.estimator, preprocessing=self.preprocessing,
-                    scale_penalty=run.scale_penalty, series=run.criterion.series,
-                )  # fmt: skip
-            except Exception:  # an extra must not cost a finished search: not every estimator has such values
-                return
-        self.oof_decision_ = assemble(parts, run.folds, coding, present, warn=False)
-        if isinstance(coding, PairCoding) and len(coding.classes) > 2:
-            labels = predictions(parts, run.folds, coding, present)
-            if labels is not None:
-                self.oof_prediction_ = labels
-
-    def _refit(self, run, metadata):
+    def _refit(self, choice, context, data):
         """Train the best candidate on all rows, such that it is the model that was scored.
 
         A model that the estimator's own solver trains otherwise is scored as that trains it, and chosen again only if
         it is the best even so. Criteria that are not scores of exact out-of-fold values do not depend on the solver.
         """
-        X, y = run.X, run.y
-        model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        step = run.context.subcontext(task_name="refit-with-best-params")
+        request, model = choice.execution.request, choice.model()
+        step = context.subcontext(task_name="refit-with-best-params")
         start = time.time()
         with step.propagate_callback_context(model):
-            step.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-            delivery = self._deliver(model, run)
-        while run.criterion.scores and run.criterion.series is None and not delivery.as_scored:
-            self._retrain_best(run, f"trained on all rows, it differs by {delivery.difference:.1g} of its values")
-            self._choose(run)
-            delivery = self._deliver(clone(self.estimator).set_params(**clone(self.best_params_, safe=False)), run)
-        delivery.warn(depth=5)
+            step.call_on_fit_task_begin(estimator=self, **data)
+            delivery = self._deliver(model, choice)
+        while request.criterion.scores and request.series is None and not delivery.as_scored:
+            choice.make_anew(f"trained on all rows, it differs by {delivery.difference:.1g} of its values")
+            delivery = self._deliver(choice.model(), choice)
+        delivery.warn()
         self.best_estimator_ = delivery.model
         self.refit_time_ = time.time() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        step.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        step.call_on_fit_task_end(estimator=self, **data)
 
-    def _deliver(self, model, run):
+    def _deliver(self, model, choice):
         """The model fitted on all rows: as the estimator is, if that was scored, or as the exact solution is."""
-        retrained = run.finished()[self.best_index_].exactness == Exactness.RETRAINED
+        request = choice.execution.request
         return deliver(
-            model, run.X, run.y, run.routed.estimator, exactly=not retrained,
-            keep_tol=any(name.rsplit("__", 1)[-1] == "tol" for name in self.best_params_),
-            single=self.gram_dtype == "float32",
+            model, request.X, request.y, request.fit_params, exactly=choice.row.exactness != Exactness.RETRAINED,
+            keep_tol=any(name.rsplit("__", 1)[-1] == "tol" for name in choice.params), single=request.single,
         )  # fmt: skip

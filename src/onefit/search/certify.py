@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from ..core import Ledger
 from ..core.coding import CodedTargets, PairCoding
@@ -73,14 +72,14 @@ def _score_of(scoring: Scoring, y: np.ndarray, rows, pooled: bool):
     return score
 
 
-def check_certifiable(criterion: Any, search: Any, scoring: Scoring, tested: Tested) -> None:
-    """Refuse what cannot be certified, before any work."""
+def check_certifiable(request: Any, scoring: Scoring, tested: Tested) -> None:
+    """Refuse requests that cannot be certified, before any work."""
     metrics = scoring.metrics
-    if search.return_train_score:
+    if request.return_train_score:
         raise ValueError("return_train_score=True needs exact solutions: use criteria.CV() without certify.")
-    if search.gram_dtype == "float32":
+    if request.single:
         raise ValueError('certify=True needs gram_dtype="float64": rounding is part of what is proved.')
-    if not is_classifier(search.estimator):
+    if not request.classifier:
         missing = [name for name, metric in metrics.items() if metric.twin is None]
         if missing:
             known = ", ".join(name for name in TWINS if name != "accuracy")
@@ -92,8 +91,8 @@ def check_certifiable(criterion: Any, search: Any, scoring: Scoring, tested: Tes
                 f"certify=True proves labels, but the metric {name!r} reads decision values: use criteria.CV() "
                 "without certify, or a metric of predicted labels."
             )
-    if criterion.prune:
+    if request.criterion.prune:
         if len(metrics) > 1 or any(metric.twin is None for metric in metrics.values()):
             raise ValueError(f"prune=True needs one metric out of {', '.join(TWINS)}: others have no bound.")
-        if callable(search.refit):
+        if callable(request.refit):
             raise ValueError("prune=True needs refit to take the best score: other rules read all scores.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from traceback import format_exc
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from .referee import Referee
 from .row import Row
 from .scoring import NeedsRetrainingError, Scoring, Tested
 from .tasks import Entry, KernelTask, Path, Settings
-from .train_scores import TrainScores, of_candidates
+from .train_scores import TrainScores
 from .views import SupervisedError, View, Views
 
 ROUNDED = "rounding is seen: the kernel times the penalty is too large; scale the features or use smaller penalties"
@@ -36,7 +37,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     of a score they fail. A lack of memory for n x n arrays is no fault of theirs, and is raised. Paths that are not
     begun before the deadline are not reached, if some candidate has a score; ``may_end`` says that one has.
     """
-    spaces = _Spaces(task, views, settings.single)
+    spaces = _Workspaces(task, views, settings.single)
     rows: list[Row] = []
     try:
         for path in task.paths:
@@ -68,7 +69,7 @@ def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
     return rows
 
 
-class _Spaces:
+class _Workspaces:
     """The workspaces of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
     def __init__(self, task: KernelTask, views: Views, single: bool) -> None:
@@ -112,11 +113,11 @@ class _Spaces:
         return DenseGram(problem, kernel.bound(problem.X.shape[1], variance), self.single)
 
 
-def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]:
+def _evaluate_path(spaces: _Workspaces, path: Path, settings: Settings) -> list[Row]:
+    """Rows of candidates that differ in regularisation only."""
     start = time.perf_counter()
-    penalties = np.unique([penalty for entry in path.entries for penalty in entry.penalties])
     known: dict[tuple[Series | None, bool], HeldOut] = {}
-    appraisal = _appraisal(spaces, path, penalties, settings, known)
+    appraisal = _appraisal(spaces, path, settings, known)
     if appraisal is not None:
         appraisal.before_holding_out()
     if not settings.scored:
@@ -124,23 +125,26 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
         appraisal.after_holding_out()
         rows = _judged_rows(appraisal, path, settings, time.perf_counter() - start)
         for row, entry in zip(rows, path.entries):
-            _tell_limits(row, np.searchsorted(penalties, entry.penalties), known.values())
+            _tell_limits(row, np.searchsorted(path.penalties, entry.penalties), known.values())
         _write_criteria(rows, appraisal)
         return rows
     train = None
     if settings.return_train_score and settings.scoring is not None:
-        train = TrainScores(settings, settings.scoring, path, penalties)
+        train = TrainScores(settings, settings.scoring, path)
     referee = None
     if settings.certify is not None and spaces.shared is not None and path.learner.certifies:
-        referee = settings.certify.referee(path.coded, settings, len(penalties), spaces.ledger)
-    held = _heldout(spaces, path, penalties, settings, train, referee)
+        referee = settings.certify.referee(path.coded, settings, len(path.penalties), spaces.ledger)
+    held = _hold_out(
+        spaces, path, train, referee, series=settings.series, scale_penalty=settings.scale_penalty,
+        resolve_small=settings.scoring is None or not settings.scoring.averages_errors,
+    )  # fmt: skip
     if referee is None:
         known[settings.series, settings.scale_penalty] = held
     if appraisal is not None:
         appraisal.after_holding_out()
     seconds = (time.perf_counter() - start) / len(path.entries)
-    rows = [_new_row(entry, path, penalties, held, seconds, referee) for entry in path.entries]
-    _score_rows(rows, held, penalties, path, settings, spaces.ledger)
+    rows = [_new_row(entry, path, held, seconds, referee) for entry in path.entries]
+    _score_rows(rows, held, path, settings, spaces.ledger)
     if train is not None:
         train.write(rows)
     if appraisal is not None:
@@ -148,36 +152,32 @@ def _evaluate_path(spaces: _Spaces, path: Path, settings: Settings) -> list[Row]
     return rows
 
 
-def _score_rows(
-    rows: list[Row], held: HeldOut, penalties: np.ndarray, path: Path, settings: Settings, ledger: Ledger
-) -> None:
+def _score_rows(rows: list[Row], held: HeldOut, path: Path, settings: Settings, ledger: Ledger) -> None:
     """Give the rows their out-of-fold values (entries, l, c) of each split, or scores and the best rows' values."""
-    values = [of_candidates(path.entries, penalties, part) for part in held.test]
+    values = [path.of_candidates(part) for part in held.test]
     for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
     if settings.scoring is None:
         return
     usable = [k for k, row in enumerate(rows) if row.retrain is None]
     if usable:
-        own, parts = [rows[k] for k in usable], [part[usable] for part in values]
+        own, parts, slack = [rows[k] for k in usable], [part[usable] for part in values], None
+        if held.bias_slack is not None:
+            slack = np.stack([path.of_candidates(part[:, None])[usable, 0] for part in held.bias_slack])
         with ledger.record("scoring"):
             _score(own, parts, path, settings)
-            slack = None if held.bias_slack is None else held.bias_slack[:, :, None]
-            if slack is not None:
-                slack = np.stack([of_candidates(path.entries, penalties, part)[usable, 0] for part in slack])
             label_undetermined(own, parts, slack, path, settings, settings.scoring)
     _keep_best_values(rows)
 
 
-def _appraisal(spaces: _Spaces, path: Path, penalties: np.ndarray, settings: Settings, known: dict) -> Appraisal | None:
+def _appraisal(spaces: _Workspaces, path: Path, settings: Settings, known: dict) -> Appraisal | None:
     """Who evaluates the criteria of a path; out-of-fold values that are ``known`` are not computed again."""
     if not settings.criteria:
         return None
 
     def out_of_fold(series: Series | None, scale_penalty: bool) -> HeldOut:
         if (series, scale_penalty) not in known:
-            options = {"series": series, "scale_penalty": scale_penalty}
-            known[series, scale_penalty] = _heldout_of(spaces, path, penalties, settings, None, options)
+            known[series, scale_penalty] = _hold_out(spaces, path, series=series, scale_penalty=scale_penalty)
         return known[series, scale_penalty]
 
     evidence = Evidence(spaces.whole, settings.target, path.trained, out_of_fold, settings.present)
@@ -207,10 +207,8 @@ def _write_criteria(rows: list[Row], appraisal: Appraisal) -> None:
             row.add_status(*dict.fromkeys(appraisal.remarks))
 
 
-def _new_row(
-    entry: Entry, path: Path, penalties: np.ndarray, held: HeldOut, seconds: float, referee: Referee | None
-) -> Row:
-    used = np.searchsorted(penalties, entry.penalties)
+def _new_row(entry: Entry, path: Path, held: HeldOut, seconds: float, referee: Referee | None) -> Row:
+    used = np.searchsorted(path.penalties, entry.penalties)
     row = Row(entry.candidate, fit_seconds=seconds, error_bound=float(held.error[used].max()))
     row.exactness = Exactness.EXACT if held.exact and not path.frozen else Exactness.APPROXIMATE
     if referee is not None and referee.early[used[0]]:
@@ -253,29 +251,26 @@ def _keep_best_values(rows: list[Row]) -> None:
         row.values = [part.copy() for part in row.values] if row.values and row.candidate in keep else None
 
 
-def _heldout(spaces, path, penalties, settings, train, judge) -> HeldOut:
-    """Out-of-fold values that are scored."""
-    options = {
-        "scale_penalty": settings.scale_penalty,
-        "series": settings.series,
-        "resolve_small": settings.scoring is None or not settings.scoring.averages_errors,
-    }
-    return _heldout_of(spaces, path, penalties, settings, train, options, judge)
-
-
-def _heldout_of(spaces, path, penalties, settings, train, options, judge=None) -> HeldOut:
-    """Out-of-fold values over all views: what the learner says of each, put together."""
+def _hold_out(
+    spaces: _Workspaces, path: Path, train: TrainScores | None = None, judge: Referee | None = None, **options: Any
+) -> HeldOut:
+    """Out-of-fold values of a path, from one view of all folds or from one view for each."""
     if spaces.shared is not None:
         report = None if train is None else train.add
-        return hold_out(path.learner, spaces.shared, path.targets, penalties, on_train=report, judge=judge, **options)
+        return hold_out(
+            path.learner, spaces.shared, path.targets, path.penalties, on_train=report, judge=judge, **options
+        )
     parts = []
     for number, view in enumerate(spaces.views):
-        report = None if train is None else train.of_fold(number)
+        report = None if train is None else partial(train.add_fold, number)
         targets = path.targets.take(view.rows, number)
-        parts.append(hold_out(path.learner, spaces.of_fold(number), targets, penalties, on_train=report, **options))
+        parts.append(
+            hold_out(path.learner, spaces.of_fold(number), targets, path.penalties, on_train=report, **options)
+        )
     test = [part.test[0] for part in parts]
-    if settings.folds.leave_one_out:
-        order = np.argsort([fold.test[0] for fold in settings.folds])
+    folds = spaces.task.inputs.folds
+    if folds.leave_one_out:
+        order = np.argsort([fold.test[0] for fold in folds])
         test = [np.concatenate([test[i] for i in order], axis=1)]
         if (whole := spaces.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
             equalise_left_out(test[0], whole, path.targets)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import get_tags
 
-from ..core import Folds
 from .indexing import take_block, take_metadata, take_rows
+from .request import Request
 from .row import Row
 
 WIDTH = 80
@@ -72,10 +71,9 @@ class Progress:
     the search.
     """
 
-    def __init__(self, search, context, X, y, folds: Folds, sample_weight) -> None:
-        self.search, self.context = search, context
-        self.X, self.y, self.folds, self.sample_weight = X, y, folds, sample_weight
-        self.steps = 1 if folds.leave_one_out else len(folds)
+    def __init__(self, search, context, request: Request) -> None:
+        self.search, self.context, self.request = search, context, request
+        self.steps = 1 if request.folds.leave_one_out else len(request.folds)
         self.total = 0
         self.told: set[int] = set()
         self._contexts: dict[int, list] = {}
@@ -84,7 +82,7 @@ class Progress:
     def begin(self, n_candidates: int, known: bool) -> None:
         """Announce candidates; ``known`` says that there will be no others."""
         self.total += n_candidates
-        print_header(self.search.verbose, len(self.folds), n_candidates)
+        print_header(self.request.verbose, len(self.request.folds), n_candidates)
         if self.task is None:
             self.task = self.context.subcontext(
                 task_name="search", max_subtasks=self.total * self.steps if known else None, sequential_subtasks=False
@@ -114,26 +112,25 @@ class Progress:
 
     def call(self, context, split: int) -> None:
         """Begin and end the callbacks' task of one split; they read its training rows only if they want to."""
-        train, n = self.folds.folds[split].train, self.folds.n
-        pairwise = get_tags(self.search.estimator).input_tags.pairwise
-        weights = self.sample_weight
+        request = self.request
+        train, n, weights = request.folds.folds[split].train, request.folds.n, request.fit_params.get("sample_weight")
         data = {
-            "X": lambda: take_block(pairwise, self.X, train, train),
-            "y": lambda: take_rows(self.y, train),
+            "X": lambda: take_block(request.pairwise, request.X, train, train),
+            "y": lambda: take_rows(request.y, train),
             "metadata": None if weights is None else lambda: {"sample_weight": take_metadata(weights, train, n)},
         }
         context.call_on_fit_task_begin(estimator=self.search, **data)
         context.call_on_fit_task_end(estimator=self.search, **data)
 
     def _print(self, row: Row, params: dict) -> None:
-        if self.search.verbose <= 1 or not row.test or row.left_out:
+        if self.request.verbose <= 1 or not row.test or row.left_out:
             return
         single = list(row.test) == ["score"]
         n_splits = len(next(iter(row.test.values())))
         seconds = (row.fit_seconds + row.score_seconds) / n_splits
         for split in range(n_splits):
             test, train = _of_split(row.test, split, single), _of_split(row.train, split, single)
-            lines = SplitLines(self.search.verbose, params, row.candidate, self.total, split, n_splits)
+            lines = SplitLines(self.request.verbose, params, row.candidate, self.total, split, n_splits)
             lines.start()
             lines.end(test, train, seconds)
 

@@ -21,6 +21,7 @@ from .deadline import Deadline
 from .executors import stream
 from .indexing import take_block, take_metadata, take_rows
 from .progress import SplitLines
+from .request import Request
 from .row import Row
 from .scoring import score_model
 
@@ -57,6 +58,18 @@ class Retraining:
     scale_penalty: bool = False
     verbose: int = 0
     caller: Any = None
+
+    @classmethod
+    def of(cls, request: Request, verbose: int, caller: Any) -> Retraining:
+        """Retraining as a request asks for."""
+        scoring = request.scoring
+        assert scoring is not None
+        score_params = request.score_params if any(metric.params for metric in scoring.metrics.values()) else {}
+        scorer = scoring.multi_scorer(request.estimator) if scoring.named else scoring.scorers
+        return cls(
+            request.estimator, request.X, request.y, request.folds.n, request.fit_params, scorer, score_params,
+            scoring.named, request.error_score, request.return_train_score, request.scale_penalty, verbose, caller,
+        )  # fmt: skip
 
     def run(
         self,

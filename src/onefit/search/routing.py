@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
+from ..core.caller import warn_caller
 from ..core.machine import NotUnderstoodError
 from ..core.weights import as_numbers
 from .loss_scorer import LossScorer
@@ -82,7 +82,7 @@ def _requests(obj, method, params) -> set[str]:
 
 
 def scorer_params(search, routed: Routed, name: str, scorer, multi) -> dict[str, Any]:
-    """Metadata of one scorer. ``multi`` is scikit-learn's multi-metric scorer, or None for a single one."""
+    """Metadata of one scorer. ``multi`` is scikit-learn's scorer of several metrics, or None for a single one."""
     if routing_enabled():
         if multi is None:
             return routed.scorer
@@ -93,10 +93,9 @@ def scorer_params(search, routed: Routed, name: str, scorer, multi) -> dict[str,
     if accepts_sample_weight(scorer, search.estimator, scoring):
         return routed.scorer
     label = f"{scorer}" if multi is None else f"{name}={scorer}"
-    warnings.warn(
+    warn_caller(
         f"The scoring {label} does not support sample_weight, which may lead to statistically incorrect results "
-        f"when fitting {search} with sample_weight. ",
-        stacklevel=4,
+        f"when fitting {search} with sample_weight. "
     )
     return {}
 

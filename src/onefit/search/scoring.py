@@ -66,22 +66,31 @@ class Scoring:
     metrics: dict[str, Metric]
     named: bool  # several scorers by name, as opposed to one
     error_score: Any = np.nan
+    given: Any = None  # what a search was given
 
     @classmethod
     def build(cls, estimator, scoring, error_score, params_of=None) -> Scoring:
-        """Resolve ``scoring`` as GridSearchCV does. ``params_of(name, scorer)`` gives metadata for a scorer."""
-        params_of = params_of or (lambda name, scorer: {})
-        check_scoring(estimator, scoring)  # scikit-learn's own error messages
+        """Resolve ``scoring`` as GridSearchCV does.
+
+        ``params_of(name, scorer, multi)`` gives metadata for a scorer; ``multi`` is scikit-learn's scorer of several
+        metrics that it belongs to, or None.
+        """
+        params_of = params_of or (lambda name, scorer, multi: {})
+        multi = check_scoring(estimator, scoring)  # scikit-learn's own error messages
         if scoring is None or isinstance(scoring, str) or callable(scoring):
-            scorer = scoring if callable(scoring) else check_scoring(estimator, scoring)
-            metrics = {"score": Metric(scorer, _twin(estimator, scoring), params_of("score", scorer))}
-            return cls(metrics, False, error_score)
+            scorer = scoring if callable(scoring) else multi
+            metrics = {"score": Metric(scorer, _twin(estimator, scoring), params_of("score", scorer, None))}
+            return cls(metrics, False, error_score, scoring)
         names = scoring if isinstance(scoring, dict) else {name: name for name in scoring}
         metrics = {}
         for name, what in names.items():
             scorer = check_scoring(estimator, what)
-            metrics[name] = Metric(scorer, _twin(estimator, what), params_of(name, scorer))
-        return cls(metrics, True, error_score)
+            metrics[name] = Metric(scorer, _twin(estimator, what), params_of(name, scorer, multi))
+        return cls(metrics, True, error_score, scoring)
+
+    def multi_scorer(self, estimator) -> Any:
+        """scikit-learn's own scorer of several metrics."""
+        return check_scoring(estimator, self.given, raise_exc=self.error_score == "raise")
 
     @property
     def averages_errors(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core import Exactness
+from ..core.caller import warn_caller
 
 
 class GridEdgeWarning(UserWarning):
@@ -124,10 +124,8 @@ def warn_at_edge(results: dict, best: int, metric: str) -> None:
     edges = edges_of(candidates, scores, int(np.searchsorted(reached, best)))
     if edges:
         where = "; ".join(map(str, edges))
-        warnings.warn(
-            f"The best parameters lie at the edge of the grid: {where}. Better ones may lie beyond.",
-            GridEdgeWarning,
-            stacklevel=5,
+        warn_caller(
+            f"The best parameters lie at the edge of the grid: {where}. Better ones may lie beyond.", GridEdgeWarning
         )
 
 

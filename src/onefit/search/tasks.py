@@ -1,9 +1,12 @@
-"""What is to be evaluated, and what comes out of it."""
+"""Tasks: which kernels are to be evaluated, for which candidates, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable
+from collections import deque
+from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,9 @@ from .deadline import Deadline
 from .row import Row
 from .scoring import Scoring, Tested
 from .views import Inputs
+
+WAVE = 4
+"""Kernels that do not know of each other's scores when candidates are pruned."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,17 @@ class Path:
     coded: CodedTargets
     frozen: bool = False  # something that should learn from training rows has seen the test rows
     entries: tuple[Entry, ...] = ()
+
+    @cached_property
+    def penalties(self) -> np.ndarray:
+        """The distinct penalties, ascending."""
+        return self.trained.penalties
+
+    def of_candidates(self, part: np.ndarray) -> np.ndarray:
+        """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
+        wanted = [np.broadcast_to(entry.penalties, part.shape[2:]) for entry in self.entries]
+        chosen = np.searchsorted(self.penalties, wanted)
+        return part.transpose(0, 2, 1)[chosen, np.arange(part.shape[2])].transpose(0, 2, 1)
 
     @property
     def trained(self) -> Trained:
@@ -123,3 +140,59 @@ class Settings:
 def _slack(row: Row) -> float:
     """How much lower than its mean score that of retraining may be."""
     return row.error_bound if row.exactness == Exactness.CERTIFIED else 0.0
+
+
+def order_tasks(tasks: Sequence[KernelTask]) -> list[KernelTask]:
+    """Tasks on the same inputs and base matrices next to each other, so that few base matrices are alive at once."""
+    first_seen: dict[object, int] = {}
+    for task in tasks:
+        first_seen.setdefault(task.group, len(first_seen))
+    return sorted(tasks, key=lambda task: first_seen[task.group])
+
+
+def spread_tasks(tasks: Sequence[KernelTask]) -> list[KernelTask]:
+    """Ordered tasks from coarse to fine within each group: a search that ends early has seen the whole grid.
+
+    Groups stay together, so that no more base matrices are alive at once than in grid order.
+    """
+    groups = [list(group) for _, group in groupby(tasks, key=lambda task: task.group)]
+    return [group[number] for group in groups for number in coarse_to_fine(len(group))]
+
+
+def coarse_to_fine(count: int) -> list[int]:
+    """The numbers below ``count``: the middle one, then the middles of both halves, and so on.
+
+    >>> coarse_to_fine(7)
+    [3, 1, 5, 0, 2, 4, 6]
+    """
+    order, parts = [], deque([(0, count)])
+    while parts:
+        first, end = parts.popleft()
+        if first < end:
+            middle = (first + end) // 2
+            order.append(middle)
+            parts += [(first, middle), (middle + 1, end)]
+    return order
+
+
+def waves(count: int) -> Iterator[list[int]]:
+    """Numbers of tasks that are run at the same time when candidates are pruned, from the middle of the grid outwards.
+
+    The best kernel is rarely at the end of a grid, and the sooner a good score is proved the more can be pruned. Waves
+    are the same whatever the number of workers, so that results are.
+    """
+    order = sorted(range(count), key=lambda i: (abs(2 * i - count + 1), i))
+    for first in range(0, count, WAVE):
+        yield order[first : first + WAVE]
+
+
+def divide(tasks: Sequence[KernelTask], workers: int) -> list[list[int]]:
+    """Numbers of tasks, divided so that each part is of one group and a group has at most one part for each worker.
+
+    A part computes its base matrices once. Neighbouring kernels take about equally long, so they go to different parts.
+    """
+    groups: dict[object, list[int]] = {}
+    for number, task in enumerate(tasks):
+        groups.setdefault(task.group, []).append(number)
+    parts = [numbers[first::workers] for numbers in groups.values() for first in range(workers)]
+    return [part for part in parts if part]

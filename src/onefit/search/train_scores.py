@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ..core import Exactness
 from .determinacy import differ
 from .row import Row
 from .scoring import Scoring, Tested
-from .tasks import Entry, Path, Settings
+from .tasks import Path, Settings
 
 TIED = 1e-9
 """Difference of training values, relative to the largest, below which they may be equal: free support vectors have
@@ -21,37 +20,29 @@ TIES = "the train scores depend on which of nearly equal values are equal"
 """Status of rows whose train scores rounding decides."""
 
 
-def of_candidates(entries: Sequence[Entry], penalties: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-    c = part.shape[2]
-    wanted = [entry.penalties if len(entry.penalties) == c else c * entry.penalties for entry in entries]
-    chosen = np.searchsorted(penalties, wanted)
-    return part.transpose(0, 2, 1)[chosen, np.arange(c)].transpose(0, 2, 1)
-
-
 class TrainScores:
     """Scores of the training rows, taken as a learner reports them, so that they need not be kept."""
 
-    def __init__(self, settings: Settings, scoring: Scoring, path: Path, penalties: np.ndarray) -> None:
-        self.settings, self.scoring, self.path, self.penalties = settings, scoring, path, penalties
+    def __init__(self, settings: Settings, scoring: Scoring, path: Path) -> None:
+        self.settings, self.scoring, self.path = settings, scoring, path
         self.scores: dict[str, np.ndarray] = {}
         self.pending: dict[int, np.ndarray] = {}
         self.decided_by_ties = np.zeros(len(path.entries), dtype=bool)
 
-    def of_fold(self, fold: int):
-        """The report function of a view that holds one fold."""
-        return lambda _, positions, values: self.add(fold, positions, values)
+    def add_fold(self, fold: int, _: int, positions: np.ndarray, values: np.ndarray) -> None:
+        """Take values as ``add`` does, from a view that holds this fold only."""
+        self.add(fold, positions, values)
 
     def add(self, fold: int, positions: np.ndarray, values: np.ndarray) -> None:
         """Take values (k, m, c) of some penalties; a fold is scored once all of its penalties are there."""
-        if len(positions) < len(self.penalties):
-            part = self.pending.setdefault(fold, np.full((len(self.penalties), *values.shape[1:]), np.nan))
+        if len(positions) < len(self.path.penalties):
+            part = self.pending.setdefault(fold, np.full((len(self.path.penalties), *values.shape[1:]), np.nan))
             part[positions] = values
-            if positions[-1] != len(self.penalties) - 1:  # penalties are reported in order
+            if positions[-1] != len(self.path.penalties) - 1:  # penalties are reported in order
                 return
             values = self.pending.pop(fold)
         present = self.settings.present[fold]
-        values = of_candidates(self.path.entries, self.penalties, values)
+        values = self.path.of_candidates(values)
         good = np.isfinite(values).any(axis=(1, 2))  # a singular candidate, which is retrained, has no value at all
         if (present is not None and len(present) < 2) or not good.any():
             return

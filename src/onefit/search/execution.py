@@ -1,0 +1,248 @@
+"""Running a search: round by round its candidates are planned, run and entered into the table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from ..core import Exactness, Ledger
+from ..core.caller import warn_caller
+from ..core.coding import CodedTargets
+from .deadline import TimeBudgetWarning
+from .executors import Executor
+from .journal import Journal, JournalError
+from .plan import Plan, plan, warn_retraining
+from .progress import Progress
+from .request import Request
+from .resuming import Resumption
+from .retraining import Retraining, retrained_row
+from .row import Row
+from .scoring import NeedsRetrainingError
+from .strategies import Strategy
+from .table import Table
+from .tasks import KernelTask, Settings, spread_tasks, waves
+
+LOGGER = logging.getLogger("onefit")
+
+
+def evaluate_single(planned: Plan) -> Row:
+    """The row of the only candidate of a plan, which has a fast path."""
+    assert planned.settings is not None
+    ((_, outcome),) = Executor(planned.resources).run(planned.tasks, planned.settings)
+    (row,) = outcome.rows
+    return row
+
+
+class Execution:
+    """Evaluates the candidates that a strategy proposes, and fills the ``table``."""
+
+    def __init__(
+        self,
+        request: Request,
+        strategy: Strategy,
+        candidates: list[dict],
+        progress: Progress,
+        journal: Journal | None = None,
+    ) -> None:
+        self.request, self.strategy, self.progress = request, strategy, progress
+        self.table = Table(request, candidates, several_rounds=strategy.rounds != 1)
+        self.journal = Resumption(journal, request, strategy, self.table)
+        self.ledger = Ledger()
+        self.coded: dict[int, CodedTargets] = {}  # how the values of candidates with a fast path are read
+        self.present: list[np.ndarray | None] = []  # classes that each fold trains on
+        self._proved = -np.inf  # the best score that certificates have proved
+
+    def run(self) -> None:
+        """Evaluate rounds until the strategy proposes nothing more or time is over."""
+        table, deadline = self.table, self.request.deadline
+        self._run_round(table.candidates, 0)
+        while proposed := self.strategy.propose(table.candidates, table.scores()):
+            if deadline is not None and deadline.passed():
+                break
+            first = table.add_round(proposed)
+            self._announce_round()
+            self._run_round(proposed, first)
+        self.progress.end()
+        self._warn_out_of_time(len(proposed))
+
+    def keep_finished(self) -> list[Row]:
+        """After Ctrl-C: rows of the candidates that were finished, those of the journal if there is one."""
+        with suppress(JournalError):  # Ctrl-C is what the caller has to hear of
+            self.table.add(self.journal.known("kernel", range(len(self.table.candidates))).values())
+        self.table.keep_evaluated()
+        return self.table.finished()
+
+    def _run_round(self, candidates: list[dict], first: int) -> None:
+        """Evaluate candidates, numbered from ``first`` on: kernel by kernel, then those that have to be retrained."""
+        planned = plan(self.request, candidates, first)
+        self.table.same_as.update(planned.same_as)
+        self.coded.update({entry.candidate: path.coded for path in planned.paths for entry in path.entries})
+        warn_retraining(planned.retrain, len(self.table.candidates))
+        self._announce(planned, len(candidates))
+        reasons = planned.retrain | (self._run_tasks(planned) if planned.tasks else {})
+        if not self.request.criterion.scores:
+            self._fail(planned.refused)
+        elif reasons := reasons | {number: str(error) for number, error in planned.refused.items()}:
+            self._retrain(reasons, planned)
+        for row in self.table.finished()[first:]:  # also what repeats others, was pruned or failed
+            self.progress.tell(row, self.table.candidates[row.candidate])
+
+    def _fail(self, refused: dict[int, Exception]) -> None:
+        """Candidates whose parameters make no sense fail, where a criterion selects and nothing is retrained."""
+        for number, error in refused.items():
+            row = Row(number)
+            row.fail(f"{type(error).__name__}: {error}", list(range(len(self.request.folds))))
+            self.table.add([row])
+
+    def _run_tasks(self, planned: Plan) -> dict[int, str]:
+        """Evaluate kernels; of candidates that have to be retrained after all, the reasons."""
+        settings, tasks = planned.settings, planned.tasks
+        assert settings is not None
+        self.present = settings.present
+        if settings.certify is not None:
+            settings = replace(settings, certify=settings.certify.after([self._proved]))
+        executor = Executor(planned.resources, self.request.pre_dispatch)
+        reasons: dict[int, str] = {}
+        try:
+            tasks = self._screen(tasks, settings, executor)
+            for task, rows in self._outcomes(tasks, settings, executor):
+                reasons.update({row.candidate: row.retrain for row in rows if row.retrain})
+                done = [row for row in rows if not row.retrain]
+                self.table.add(done)
+                for row in done:
+                    if row.test:
+                        self.progress.tell(row, self.table.candidates[row.candidate])
+                LOGGER.debug(f"{task.kernel}: {len(rows)} candidates, {len(self.table.rows)} finished")
+        except NeedsRetrainingError as reason:
+            reasons = {i: str(reason) for task in tasks for i in task.candidates if i not in self.table.rows}
+        warn_retraining(reasons, len(self.table.candidates))
+        return reasons
+
+    def _screen(self, tasks: list[KernelTask], settings: Settings, executor: Executor) -> list[KernelTask]:
+        """The kernels that are best by the screening criterion; candidates of others are not evaluated."""
+        screen = self.request.screen
+        if screen is None or len(tasks) <= screen.keep:
+            return tasks
+        settings = replace(
+            settings, criteria=(screen.criterion,), scored=False, raise_errors=False, deadline=None, certify=None
+        )
+        found = dict(self._run_new("screening", tasks, settings, executor))
+        for number, task in enumerate(tasks):
+            self.table.screened.update(dict.fromkeys(task.candidates, screen.value(found[number])))
+        kept, pruned = screen.divide(tasks, found)
+        self.table.add(pruned)
+        return kept
+
+    def _outcomes(
+        self, tasks: list[KernelTask], settings: Settings, executor: Executor
+    ) -> Iterator[tuple[KernelTask, list[Row]]]:
+        """(task, its rows) as tasks finish; with pruning in waves, whatever the number of workers."""
+        if settings.certify is None or not settings.certify.prune:
+            if settings.deadline is not None:
+                tasks = spread_tasks(tasks)
+            for number, rows in self._run_new("kernel", tasks, settings, executor):
+                yield tasks[number], rows
+            return
+        for wave in waves(len(tasks)):
+            found = []
+            for number, rows in self._run_new("kernel", [tasks[i] for i in wave], settings, executor):
+                found += rows
+                yield tasks[wave[number]], rows
+            settings = settings.after(found)
+            assert settings.certify is not None
+            self._proved = settings.certify.proved
+
+    def _run_new(
+        self, stage: str, tasks: list[KernelTask], settings: Settings, executor: Executor
+    ) -> Iterator[tuple[int, list[Row]]]:
+        """(task number, its rows) as tasks finish, first those that the journal knows; new rows are entered there."""
+        known = self.journal.known(stage, [number for task in tasks for number in task.candidates])
+        rows = [[known[number] for number in task.candidates if number in known] for task in tasks]
+        left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.candidates)]
+        yield from ((number, found) for number, found in enumerate(rows) if number not in left)
+        for k, outcome in executor.run([tasks[number].without(known) for number in left], settings):
+            self.ledger.include(outcome.ledger)
+            new = [row for row in outcome.rows if row.candidate not in known]
+            if settings.deadline is not None:
+                settings.deadline.note_scores(new)
+            self.journal.enter(stage, new)
+            yield left[k], rows[left[k]] + new
+
+    def _retrain(self, reasons: dict[int, str], planned: Plan) -> None:
+        """Train candidates without a fast path on every split; of refused ones scikit-learn has the last word."""
+        table, deadline = self.table, self.request.deadline
+        table.add(self.journal.known("retraining", sorted(reasons)).values())
+        left = {number: reasons[number] for number in sorted(reasons) if number not in table.rows}
+        by_split = not self.request.folds.leave_one_out
+        contexts = {number: self.progress.contexts(number) for number in left} if by_split else {}
+        for row in self._trained(left, contexts, self.request.verbose if contexts else 0, limited=True):
+            table.add([row])
+            if contexts:
+                self.progress.told.add(row.candidate)
+            if deadline is not None:
+                deadline.note_scores([row])
+        table.add(Row.unreached(number) for number in left if number not in table.rows)
+        taken = [number for number in planned.refused if table.rows[number].exactness == Exactness.RETRAINED]
+        warn_retraining({number: reasons[number] for number in taken}, len(table.candidates))
+
+    def _trained(
+        self, reasons: dict[int, str], contexts: dict[int, list] | None = None, verbose: int = 0, limited: bool = False
+    ) -> Iterator[Row]:
+        """Rows of candidates that are trained on every split, as they finish; ``contexts`` report single splits."""
+        request = self.request
+        candidates = {number: self.table.candidates[number] for number in reasons}
+        outcomes = Retraining.of(request, verbose, self.progress.search).run(
+            candidates, request.folds, total=len(self.table.candidates), contexts=contexts or {},
+            deadline=request.deadline if limited else None, n_jobs=request.n_jobs, pre_dispatch=request.pre_dispatch,
+        )  # fmt: skip
+        for number, found in outcomes:
+            row = retrained_row(number, reasons[number], found, request.error_score, request.folds.leave_one_out)
+            self.ledger.add("fit", len(request.folds), row.fit_seconds)
+            self.journal.enter("retraining", [row])
+            yield row
+
+    def score_by_training(self, number: int, reason: str, confirm: bool) -> None:
+        """Replace the row of a candidate by that of training it on every split, also if time is over.
+
+        With ``confirm`` a row with the same scores stays, and is exact.
+        """
+        LOGGER.info(f"candidate {number} is trained on every split: {reason}")
+        (trained,) = self.journal.known("retraining", [number]).values() or self._trained({number: reason})
+        row = self.table.rows[number]
+        if confirm and row.agrees(trained):
+            row.confirm()
+            trained = row
+        trained.criteria = row.criteria  # of the kernel and of training on all rows
+        self.table.replace(trained)
+
+    def _announce(self, planned: Plan, count: int) -> None:
+        self.progress.begin(count, known=self.strategy.rounds == 1)
+        LOGGER.info(
+            f"{count} candidates on {len(self.request.folds)} folds: {len(planned.tasks)} kernels, "
+            f"{len(planned.retrain)} candidates to retrain"
+        )
+        if planned.same_as:
+            LOGGER.info(f"{len(planned.same_as)} candidates repeat others (parameters without effect)")
+
+    def _announce_round(self) -> None:
+        """Say what the next round is for; GridSearchCV, whose lines are left alone, has no rounds."""
+        text = f"round {self.table.rounds[-1]}: {self.strategy.describe()}"
+        LOGGER.info(text)
+        if self.request.verbose > 0:
+            print(text)
+
+    def _warn_out_of_time(self, proposed: int) -> None:
+        """Say what there was no time for: candidates, or a round that was ``proposed``."""
+        deadline, total = self.request.deadline, len(self.table.candidates)
+        missing = sum(row.exactness == Exactness.UNREACHED for row in self.table.rows.values())
+        if deadline is not None and (missing or proposed):
+            rest = f"; another round of {proposed} was not begun" if proposed else ""
+            warn_caller(
+                f"The time budget of {deadline.seconds:g} s is used up: {total - missing} of {total} candidates were "
+                f"evaluated{rest}. The best of these is chosen.",
+                TimeBudgetWarning,
+            )

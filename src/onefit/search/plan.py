@@ -1,0 +1,284 @@
+"""From a request to tasks: candidates become machines, and machines that share a kernel become one task.
+
+Nothing costly happens here. What is wrong with the data, the weights, the names of parameters or the choice of a
+criterion is raised here, before any work.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import column_or_1d
+
+from ..core import Problem, Targets
+from ..core.caller import warn_caller
+from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
+from ..core.labels import Labels, read_labels
+from ..core.machine import Machine, NotUnderstoodError
+from ..core.registry import read_machine
+from ..core.weights import check_sample_weight
+from ..criteria import CV
+from ..criteria.base import situation_of
+from ..kernels import Kernel, Precomputed
+from .certify import Certify, check_certifiable
+from .executors import Resources, allot
+from .fingerprint import fingerprint
+from .request import Request
+from .retraining import scaled_penalty
+from .routing import final_weights, split_pipeline
+from .scoring import Tested
+from .tasks import Entry, KernelTask, Path, Settings, order_tasks
+from .views import Inputs, checked_rows
+
+
+@dataclass
+class Plan:
+    """What has to be done for some candidates.
+
+    ``tasks`` are those of the fast path, in order. ``retrain`` says of other candidates why they are trained on every
+    fold; ``refused`` are candidates whose parameters make no sense, with the error that says so; ``same_as`` are
+    candidates that repeat others. ``settings`` and ``resources`` are shared by all tasks.
+    """
+
+    tasks: list[KernelTask] = field(default_factory=list)
+    retrain: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, Exception] = field(default_factory=dict)
+    same_as: dict[int, int] = field(default_factory=dict)
+    resources: Resources = field(default_factory=Resources)
+    settings: Settings | None = None  # None if there are no tasks
+
+    @property
+    def paths(self) -> list[Path]:
+        """The paths of all tasks."""
+        return [path for task in self.tasks for path in task.paths]
+
+
+def plan(request: Request, candidates: list[dict], first: int = 0) -> Plan:
+    """What has to be done for candidates that are numbered from ``first`` on; an error if some of it cannot be."""
+    planned = _sort(request, candidates, first)
+    target = read_labels(request.y, request.classifier) if request.columns or request.screen is not None else None
+    _refuse_undefined(request, planned, target)
+    if planned.tasks:
+        planned.settings = _settings(request, planned, target)
+    planned.resources = allot(planned.tasks, request.n_jobs, request.memory_budget, criteria=bool(request.columns))
+    if request.scale_penalty and (planned.retrain or planned.refused):
+        scaled_penalty(request.estimator, 1.0)  # an error now if there is no penalty to scale
+    return planned
+
+
+def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
+    """Sort candidates into tasks, those to retrain, those that make no sense, and those that repeat others."""
+    planned, data = Plan(), _Data(request)
+    paths: dict[Any, Path] = {}
+    entries: defaultdict[Any, dict[tuple[float, ...], Entry]] = defaultdict(dict)
+    for number, params in enumerate(candidates, first):
+        model = clone(request.estimator).set_params(**clone(params, safe=False))
+        try:
+            candidate = _read(model, params, request.fit_params)
+        except NotUnderstoodError as reason:
+            planned.retrain[number] = str(reason)
+            continue
+        except (ValueError, TypeError) as error:
+            planned.refused[number] = error
+            continue
+        machine, inputs = candidate.machine, data.inputs_of(candidate)
+        kernel, coded = data.bound(machine.kernel, inputs), data.coded(machine.pairs)
+        if not (coded.coding.flat or machine.learner.several_outputs):
+            planned.retrain[number] = f"{machine.learner.name} has one target, and y has two dimensions"
+            continue
+        given = check_sample_weight(candidate.sample_weight, request.folds.n)
+        try:
+            targets = data.targets_of(machine, coded, given)
+        except (ValueError, TypeError) as error:
+            planned.refused[number] = error
+            continue
+        key = (inputs, kernel, machine.learner, machine.class_weight, machine.pairs)
+        entry = entries[key].setdefault(machine.penalties, Entry(number, machine.penalties))
+        if entry.candidate != number:
+            planned.same_as[number] = entry.candidate
+            continue
+        frozen = inputs.frozen or (request.shared and (machine.weights_follow_fold or kernel.follows_data))
+        paths.setdefault(key, Path(machine.learner, targets, coded, frozen))
+    tasks: defaultdict[tuple[Inputs, Kernel], list[Path]] = defaultdict(list)
+    for key, path in paths.items():
+        tasks[key[:2]].append(replace(path, entries=tuple(entries[key].values())))
+    planned.tasks = order_tasks([KernelTask(*shared, tuple(own)) for shared, own in tasks.items()])
+    return planned
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A candidate as the fast path reads it."""
+
+    machine: Machine
+    transformers: Any
+    sample_weight: Any
+    transformer_params: dict[str, Any]
+    inputs_key: Any  # candidates with equal keys see the same inputs
+
+
+def _read(model, params: dict, fit_params: dict[str, Any]) -> _Candidate:
+    """The machine at the end of a model, and what stands before it."""
+    transformers, final = split_pipeline(model)
+    machine = read_machine(final)
+    weight, before = final_weights(model, fit_params)
+    if weight is not None and bool(np.any(np.asarray(weight) < 0)):
+        raise NotUnderstoodError("sample_weight has negative values")
+    if transformers is None:
+        return _Candidate(machine, None, weight, before, None)
+    if isinstance(machine.kernel, Precomputed):
+        raise NotUnderstoodError("transformers stand before a precomputed kernel")
+    last = model.steps[-1][0]
+    key = tuple(
+        (name, _hashable(value))
+        for name, value in sorted(params.items())
+        if name != last and not name.startswith(f"{last}__")
+    )
+    return _Candidate(machine, transformers, weight, before, key)
+
+
+def _hashable(value):
+    """A value that stands for a parameter in a key: itself, or a digest of what cannot be hashed."""
+    try:
+        hash(value)
+    except TypeError:
+        return fingerprint(value)
+    return type(value).__name__, value
+
+
+@dataclass
+class _Data:
+    """Inputs, targets and codings of a request; candidates that need equal ones share them."""
+
+    request: Request
+    _inputs: dict[Any, Inputs] = field(default_factory=dict)
+    _targets: dict[Any, Targets] = field(default_factory=dict)
+    _coded: dict[Pairs | None, CodedTargets] = field(default_factory=dict)
+    _gram_checked: bool = False
+
+    def inputs_of(self, candidate: _Candidate) -> Inputs:
+        """What a candidate is trained on; plain rows are checked at once."""
+        request, key = self.request, candidate.inputs_key
+        if key not in self._inputs:
+            X = checked_rows(request.X) if candidate.transformers is None else request.X
+            self._inputs[key] = Inputs(
+                X, request.y, request.folds, candidate.transformers, request.shared, candidate.transformer_params,
+                request.return_train_score,
+            )  # fmt: skip
+        return self._inputs[key]
+
+    def bound(self, kernel: Kernel, inputs: Inputs) -> Kernel:
+        """The kernel with its parameters resolved where the number of features is known already."""
+        if inputs.transformers is not None:
+            return kernel
+        if Precomputed.base in kernel.bases and not self._gram_checked:
+            Problem(inputs.X, inputs.folds).base(Precomputed.base)  # refuses what is not a Gram matrix
+            self._gram_checked = True
+        return kernel.bound(inputs.X.shape[1])
+
+    def coded(self, pairs: Pairs | None = None) -> CodedTargets:
+        """The validated target, coded one-vs-rest or in pairs of classes."""
+        if pairs not in self._coded:
+            self._coded[pairs] = code_targets(self.request.y, self.request.classifier, pairs)
+        return self._coded[pairs]
+
+    def targets_of(self, machine: Machine, coded: CodedTargets, given: np.ndarray | None) -> Targets:
+        """Coded targets with the weights of rows; those of training on all rows too where criteria read such."""
+        request, key = self.request, (machine.class_weight, machine.balance_weighted, machine.pairs)
+        if key not in self._targets:
+            balanced = {"balance_weighted": machine.balance_weighted}
+            weights = row_weights(machine.class_weight, coded, request.folds, given, shared=request.shared, **balanced)
+            whole = None
+            if request.columns:
+                whole = row_weights(machine.class_weight, coded, request.folds, given, shared=True, **balanced)
+            assert not isinstance(whole, tuple)
+            self._targets[key] = Targets(coded.Y, weights, whole)
+        columns = coded.Y.shape[1]
+        if len(machine.penalties) not in (1, columns):
+            raise ValueError(f"alpha has {len(machine.penalties)} values for {columns} targets: one, or one for each.")
+        return self._targets[key]
+
+
+def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) -> None:
+    """An error if a criterion is not defined for some candidate that is not retrained, or needs one that is."""
+    situations = {situation_of(target, path.trained) for path in planned.paths}
+    for criterion in request.criteria:
+        for situation in situations:
+            criterion.check(situation)
+    if request.criterion.scores:
+        return
+    if request.error_score == "raise":
+        for error in planned.refused.values():
+            raise error
+    if planned.retrain:
+        raise ValueError(
+            f"The criterion {request.criterion.name} reads kernels, and some candidates have none that is known: "
+            f"{next(iter(planned.retrain.values()))}. Use cv."
+        )
+
+
+def _settings(request: Request, planned: Plan, target: Labels | None) -> Settings:
+    """What all tasks share, with the classes that each fold trains on."""
+    weight, _ = final_weights(request.estimator, request.fit_params)
+    coded = code_targets(request.y, request.classifier)
+    present = coded.present_classes(request.folds, check_sample_weight(weight, request.folds.n))
+    return Settings(
+        request.X,
+        request.y,
+        coded.labels,
+        request.folds,
+        request.scoring,
+        present,
+        series=request.series,
+        certify=_certify(request, planned),
+        scale_penalty=request.scale_penalty,
+        single=request.single,
+        return_train_score=request.return_train_score,
+        pairwise=request.pairwise,
+        raise_errors=request.error_score == "raise",
+        criteria=request.columns,
+        scored=request.criterion.scores,
+        target=target,
+        deadline=request.deadline,
+    )
+
+
+def _certify(request: Request, planned: Plan) -> Certify | None:
+    """How well held-out values have to be known, checked against what is scored; None if exactly."""
+    criterion, scoring, fold = request.criterion, request.scoring, request.folds.folds[0]
+    if not isinstance(criterion, CV) or not criterion.certify or scoring is None:
+        return None
+    if not any(path.learner.certifies for path in planned.paths):
+        return None
+    columns = fold.train if request.pairwise else None
+    check_certifiable(request, scoring, Tested(request.X, request.y, np.asarray(request.y), fold.test, columns))
+    return Certify(criterion.tolerance, criterion.prune)
+
+
+def flat_target(estimator, y):
+    """The target without a second dimension of length one, with scikit-learn's warning, for machines of one target."""
+    if getattr(y, "ndim", 1) != 2 or y.shape[1] != 1 or is_classifier(estimator):
+        return y
+    try:
+        learner = read_machine(split_pipeline(estimator)[1]).learner
+    except (NotUnderstoodError, TypeError, ValueError):
+        return y
+    return y if learner.several_outputs else column_or_1d(y, warn=True)
+
+
+class RetrainingWarning(UserWarning):
+    """The fast path could not serve some candidates."""
+
+
+def warn_retraining(reasons: dict[int, str], total: int) -> None:
+    """Name in one warning why some of ``total`` candidates are retrained."""
+    if reasons:
+        texts = "; ".join(dict.fromkeys(reasons.values()))
+        warn_caller(
+            f"{len(reasons)} of {total} candidates are retrained on every fold, as GridSearchCV does: {texts}.",
+            RetrainingWarning,
+        )

@@ -1,0 +1,157 @@
+"""What a search is asked for, and whether it makes sense."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
+
+from ..core import Folds
+from ..core.machine import Series
+from ..criteria import CV, Criterion
+from ..criteria.losses import refuse_loss_of_classes
+from .deadline import Deadline, parse_seconds
+from .loss_scorer import LossScorer
+from .scoring import Scoring
+from .screening import Screen
+
+
+@dataclass(frozen=True)
+class Request:
+    """An estimator, data, folds drawn once, and what is to be found out about candidates.
+
+    ``fit_params`` and ``score_params`` are full-length metadata of the estimator and of its scorers. ``criterion``
+    selects; if it is a score of out-of-fold values ``scoring`` gives it, otherwise it is the first of ``columns``, the
+    criteria whose natural values are reported. Without ``scoring`` only out-of-fold values are wanted. ``single`` asks
+    for Gram matrices of support vector machines in single precision.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    folds: Folds
+    fit_params: dict[str, Any] = field(default_factory=dict)
+    preprocessing: str = "per_fold"
+    scoring: Scoring | None = None
+    score_params: dict[str, Any] = field(default_factory=dict)
+    criterion: Criterion = field(default_factory=CV)
+    columns: tuple[Criterion, ...] = ()
+    screen: Screen | None = None
+    series: Series | None = None
+    scale_penalty: bool = False
+    single: bool = False
+    return_train_score: bool = False
+    error_score: Any = np.nan
+    refit: Any = True
+    verbose: int = 0
+    n_jobs: int | None = None
+    pre_dispatch: Any = "2*n_jobs"
+    memory_budget: float | str | None = None
+    deadline: Deadline | None = None
+
+    def by(self, criteria: Sequence[Criterion]) -> Request:
+        """The request with other criteria: the first of them selects."""
+        first = criteria[0]
+        return replace(
+            self,
+            criterion=first,
+            columns=tuple(criteria[1:] if first.scores else criteria),
+            series=first.series,
+            scale_penalty=self.scale_penalty or bool(getattr(first, "scale_penalty", False)),
+        )
+
+    @property
+    def shared(self) -> bool:
+        """Whether transformers, weights and kernels learn from all rows once."""
+        return self.preprocessing == "shared"
+
+    @property
+    def classifier(self) -> bool:
+        """Whether the estimator is one."""
+        return bool(is_classifier(self.estimator))
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a precomputed Gram matrix."""
+        return bool(get_tags(self.estimator).input_tags.pairwise)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Every criterion that will be read: the one that selects, those of columns, and that of screening."""
+        screening = () if self.screen is None else (self.screen.criterion,)
+        return (self.criterion, *self.columns, *screening)
+
+
+def validate(search) -> None:
+    """Refuse constructor arguments of a search that make no sense, by name, before any work."""
+    if not hasattr(search.estimator, "fit"):
+        raise ValueError(f"estimator must have a fit method, got {search.estimator!r}.")
+    if search.preprocessing not in ("per_fold", "shared"):
+        raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
+    if search.gram_dtype not in ("float64", "float32"):
+        raise ValueError(f'gram_dtype must be "float64" or "float32", got {search.gram_dtype!r}.')
+    if isinstance(search.param_grid, str) and search.param_grid != "auto":
+        raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
+    if search.kernels is not None and not isinstance(search.param_grid, str):
+        raise ValueError(f'kernels={search.kernels!r} needs param_grid="auto": another grid names its own.')
+    if search.time_budget is not None:
+        parse_seconds(search.time_budget)
+    if search.journal is not None and not isinstance(search.journal, str | os.PathLike):
+        raise ValueError(f"journal must be None or the path of a file, got {search.journal!r}.")
+    if search.error_score != "raise" and not isinstance(search.error_score, numbers.Number):
+        raise ValueError(f"error_score must be 'raise' or a number, got {search.error_score!r}.")
+    for name in ("scale_penalty", "return_train_score"):
+        if not isinstance(getattr(search, name), bool | numbers.Integral):
+            raise ValueError(f"{name} must be True or False, got {getattr(search, name)!r}.")
+    if not isinstance(search.refit, bool | np.bool_ | str) and not callable(search.refit):
+        raise ValueError(f"refit must be True, False, a metric's name or a callable, got {search.refit!r}.")
+    for name in ("n_jobs", "verbose"):
+        value = getattr(search, name)
+        if not isinstance(value, numbers.Integral | np.bool_) and not (value is None and name == "n_jobs"):
+            raise ValueError(f"{name} must be a whole number, got {value!r}.")
+
+
+def scoring_of(search, criterion):
+    """What scores candidates: ``scoring``, or the loss of the criterion where it has one.
+
+    A criterion that is no score of out-of-fold values decides alone.
+    """
+    if criterion.scores and criterion.loss is not None:
+        if search.scoring is not None:
+            raise ValueError(f"{criterion} selects by its loss: leave out scoring, which is {search.scoring!r}.")
+        if not is_classifier(search.estimator):
+            refuse_loss_of_classes(criterion.name, criterion.loss)
+        return LossScorer(criterion.loss)
+    if not criterion.scores and isinstance(search.scoring, list | tuple | set | dict):
+        raise ValueError(f"The criterion {criterion.name} selects by itself: scoring must be one metric, or None.")
+    return search.scoring
+
+
+def check_refit_metric(refit, names) -> None:
+    """With several metrics ``refit`` has to say which one decides."""
+    if refit is not False and not callable(refit) and refit not in names:
+        raise ValueError(
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit "
+            "an estimator with the best parameter setting on the whole data and make the best_* attributes "
+            "available for that metric. If this is not needed, refit should be set to False explicitly. "
+            f"{refit!r} was passed."
+        )
+
+
+def draw_folds(estimator, cv, X, y, **params) -> Folds:
+    """Draw the splits once, for all candidates; ``params`` are those of the splitter."""
+    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+    folds = Folds.from_splits(splitter.split(X, y, **params), X.shape[0] if hasattr(X, "shape") else len(X))
+    expected = splitter.get_n_splits(X, y, **params)
+    if len(folds) != expected:
+        raise ValueError(
+            f"cv.split and cv.get_n_splits return inconsistent results. Expected {expected} splits, got {len(folds)}"
+        )
+    return folds
