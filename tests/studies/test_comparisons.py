@@ -208,3 +208,41 @@ def test_ratios_beside_the_papers():
 def test_geometric_mean():
     assert geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
     assert geometric_mean([]) is None
+
+
+def by_setting(means, *, method="A", dataset="a", noise=0.1, seed=0):
+    """{(data set, setting): {method: ten scores around a mean}}."""
+    rng = np.random.default_rng(seed)
+    return {(dataset, s): {method: mean + noise * rng.normal(size=10)} for s, mean in means.items()}
+
+
+def test_a_range_of_settings_is_stable_where_its_best_and_worst_do_not_differ():
+    settings, claimed = ("1", "2", "4", "8"), claim("A", "does not differ from", "A", within=("2", "4"))
+    stable = outcome_of(by_setting({"1": 9.0, "2": 5.0, "4": 5.01, "8": 9.0}), settings=settings)
+    assert judge(stable, claimed).status == "holds"
+    shaky = outcome_of(by_setting({"1": 9.0, "2": 5.0, "4": 7.0, "8": 9.0}), settings=settings)
+    verdict = judge(shaky, claimed)
+    assert verdict.status == "does not hold"
+    best, worst = (np.array(list(shaky.scores["a", s, "A"].values())) for s in ("2", "4"))
+    assert verdict.encounters[0].advantage == pytest.approx(worst.mean() - best.mean(), rel=1e-9)
+
+
+def test_a_range_has_the_best_setting_where_none_outside_is_better():
+    settings, claimed = ("1", "2", "4", "8"), claim("A", "is not worse than", "A", within=("2", "4"))
+    inside = outcome_of(by_setting({"1": 9.0, "2": 6.0, "4": 5.0, "8": 5.01}), settings=settings)
+    assert judge(inside, claimed).status == "holds"
+    outside = outcome_of(by_setting({"1": 9.0, "2": 6.0, "4": 5.0, "8": 3.0}), settings=settings)
+    assert judge(outside, claimed).status == "does not hold"
+
+
+def test_methods_are_compared_at_the_best_setting_of_each():
+    rows = by_setting({"1": 5.0, "2": 9.0})
+    for key, scores in by_setting({"1": 9.0, "2": 6.0}, method="B", seed=1).items():
+        rows[key] |= scores
+    outcome = outcome_of(rows, settings=("1", "2"))
+    verdict = judge(outcome, claim("A", "is better than", "B", best_settings=True))
+    assert verdict.status == "holds"
+    assert verdict.encounters[0].advantage == pytest.approx(1.0, abs=0.2)
+    study = make_study(methods=("A", "B"), datasets=("a",), metric="accuracy")
+    accurate = outcome_of(rows, settings=("1", "2"), study=study)  # the best of both is nine now
+    assert judge(accurate, claim("A", "does not differ from", "B", best_settings=True)).status == "holds"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -245,6 +245,39 @@ def _encounter(
     return Encounter(dataset, setting, test, corrected, relative, ratio)
 
 
+def _at_best_settings(outcome: Outcome, claim: Claim) -> tuple[Encounter, ...]:
+    """The two sides of a claim about settings on every data set, each at its best setting, or at its worst."""
+    within = claim.within or outcome.settings
+    others = tuple(setting for setting in outcome.settings if setting not in claim.within)
+    if not claim.within:
+        first, second, choose = within, within, min
+    elif claim.verb == "does not differ from":
+        first, second, choose = within, within, max
+    else:
+        first, second, choose = within, others, min
+    found = []
+    for dataset in outcome.datasets:
+        one = _extreme(outcome, dataset, first, claim.first, min)
+        other = _extreme(outcome, dataset, second, claim.second, choose)
+        if one is not None and other is not None:
+            common = sorted(set(one[1]) & set(other[1]))
+            losses = (np.array([_sign(outcome) * scores[split] for split in common]) for _, scores in (one, other))
+            found.append(_encounter(outcome, dataset, one[0], *losses))
+    return tuple(found)
+
+
+def _extreme(
+    outcome: Outcome, dataset: str, settings: Iterable[str], method: str, choose: Callable[..., str]
+) -> tuple[str, dict[int, float]] | None:
+    """(setting, scores by split) of a method with the smallest or largest mean loss; None without numbers."""
+    known = {setting: finite_scores(outcome, (dataset, setting, method)) for setting in settings}
+    known = {setting: scores for setting, scores in known.items() if scores}
+    if not known:
+        return None
+    best = choose(known, key=lambda setting: _sign(outcome) * float(np.mean(list(known[setting].values()))))
+    return best, known[best]
+
+
 def judge(outcome: Outcome, claim: Claim) -> Verdict:
     """Compare a claim of the paper with our numbers.
 
@@ -255,7 +288,10 @@ def judge(outcome: Outcome, claim: Claim) -> Verdict:
     """
     if claim.verb not in _STATUS:
         raise ValueError(f"A claim cannot be judged by {claim.verb!r}; known are {', '.join(map(repr, _STATUS))}.")
-    met = encounters(outcome, claim.first, claim.second, claim.setting)
+    if claim.within or claim.best_settings:
+        met = _at_best_settings(outcome, claim)
+    else:
+        met = encounters(outcome, claim.first, claim.second, claim.setting)
     if claim.verb == "is faster than":
         wins, losses = [e for e in met if e.ratio > 1], [e for e in met if e.ratio < 1]
     else:

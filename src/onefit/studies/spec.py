@@ -106,6 +106,11 @@ class Claim:
     ``verb`` is "is not worse than" (no significant loss on any data set), "does not differ from" (no significant
     difference on any), "is better than" (significant wins on half of them or more, and fewer losses) or "is faster
     than" (its ratio of seconds is above one on half of the data sets or more). ``setting`` limits it to one penalty.
+
+    With ``best_settings`` each of two methods is taken at its best setting of a data set. A claim about settings
+    ``within`` a range has one method: that it "does not differ from" itself compares its best and its worst setting of
+    the range, that it "is not worse than" itself its best settings in and outside of the range. ``printed`` says that
+    the sentence is the paper's; others are ours.
     """
 
     text: str
@@ -113,6 +118,9 @@ class Claim:
     verb: str
     second: str
     setting: str | None = None
+    best_settings: bool = False
+    within: tuple[str, ...] = ()
+    printed: bool = True
 
 
 @dataclass(frozen=True)

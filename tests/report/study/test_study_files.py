@@ -327,6 +327,17 @@ def test_summary_counts_claims_cells_and_time(tmp_path):
     assert '<a href="bif-2-seconds.html">bif:2</a>' in page
 
 
+def test_summary_counts_the_papers_claims_and_ours_apart(tmp_path):
+    first, second = selection(), timing()
+    ours = replace(first.study.claims[0], printed=False)
+    first = replace(first, study=replace(first.study, claims=(*first.study.claims, ours)))
+    variant = replace(first, study=replace(first.study, key="bif:1+other"))
+    write_summary([first, second, variant], tmp_path)
+    lines = [line for line in (tmp_path / "index.md").read_text().splitlines() if line.startswith("- Of ")]
+    counts = [sum(map(int, re.findall(r"\d+", line))) for line in lines]
+    assert counts == [len(first.study.claims) - 1, len(second.study.claims), 1]
+
+
 def test_splits_that_studies_share_are_paid_once(tmp_path):
     table = make_outcome(make_study("sps:1", ["SPS", "KTA"]))
     figure = replace(table, study=replace(table.study, key="sps:fig1"))

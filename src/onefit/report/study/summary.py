@@ -34,6 +34,7 @@ def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> l
         "lines": lines,
         "statuses": (HOLDS, MIXED, FAILS, UNTESTED),
         "totals": sum((line.counts for line in lines), Counter()),
+        "sources": _by_source(lines),
         "far": sum(len(line.shown.far) for line in tables),
         "compared": sum(line.compared for line in tables),
         "seconds": machine_seconds([line.shown.outcome for line in lines]),
@@ -47,6 +48,20 @@ def _line(outcome: Outcome) -> StudyLine:
     counts = Counter(item.verdict.status for item in shown.verdicts)
     compared = sum(cell.difference is not None for cell in shown.cells)
     return StudyLine(shown, sum(outcome.seconds.values()), compared, counts)
+
+
+SOURCES = ("the papers' claims about errors", "the papers' claims about seconds", "claims of our own")
+
+
+def _by_source(lines: Sequence[StudyLine]) -> dict[str, Counter[str]]:
+    """How many claims hold, for the papers' and ours apart; those of variants repeat the tables', and do not count."""
+    counts: dict[str, Counter[str]] = {source: Counter() for source in SOURCES}
+    for line in lines:
+        for item in line.shown.verdicts if "+" not in line.shown.study.key else ():
+            claim = item.verdict.claim
+            source = SOURCES[2] if not claim.printed else SOURCES[claim.verb == "is faster than"]
+            counts[source][item.verdict.status] += 1
+    return counts
 
 
 def machine_seconds(outcomes: Sequence[Outcome]) -> float:

@@ -251,7 +251,12 @@ def _some(labels: Sequence[str], most: int = 25) -> str:
 
 def claim_text(claim: Claim, study: Study) -> str:
     """What is compared, as in "5-BIF is not worse than 5-CV at nλ = 1"."""
+    if claim.within:
+        ends = [setting_label(study, setting) for setting in (claim.within[0], claim.within[-1])]
+        others = "its worst" if claim.verb == "does not differ from" else "its best outside"
+        return f"{claim.first} at its best from {ends[0]} to {ends[1]} {claim.verb} {others}"
     place = f" at {setting_label(study, claim.setting)}" if claim.setting else ""
+    place = ", each at its best setting" if claim.best_settings else place
     return f"{claim.first} {claim.verb} {claim.second}{place}"
 
 
