@@ -8,14 +8,14 @@ from sklearn.utils import get_tags
 
 from onefit import LSSVR
 from onefit.core.coding import Coding
-from onefit.search.scoring import NeedsRetrainingError, Scoring, Tested, accepts_sample_weight
+from onefit.search.scoring import NeedsRetrainingError, ScoredRows, Scoring, accepts_sample_weight
 from onefit.search.stand_in import StandInClassifier, StandInRegressor
 from onefit.search.twins import TWINS
 
 
 def some_rows(n):
     """n rows of ones."""
-    return Tested(np.zeros((n, 1)), np.ones(n), np.ones(n), np.arange(n))
+    return ScoredRows(np.zeros((n, 1)), np.ones(n), np.ones(n), np.arange(n))
 
 
 REGRESSION = sorted(set(TWINS) - {"accuracy"})

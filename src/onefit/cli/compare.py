@@ -28,7 +28,7 @@ from .screen import columns, echo, echo_json, explained, note
 
 if TYPE_CHECKING:
     from .data import Data
-    from .preparation import Prepared
+    from .preparation import SearchInput
 
 
 @app.command()
@@ -93,7 +93,7 @@ def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str],
     return [name for name in REGISTRY if name not in left_out], left_out
 
 
-def _compare(ready: Prepared, names: list[str], scoring: str | None, jobs: int) -> Any:
+def _compare(ready: SearchInput, names: list[str], scoring: str | None, jobs: int) -> Any:
     from .. import compare as compare_criteria
     from .. import default_grid
     from .narration import narrated

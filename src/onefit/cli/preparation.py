@@ -13,7 +13,7 @@ from .validation import check_scoring_name, check_scoring_suits, kernel_names
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class SearchInput:
     """Rows, the estimator for them, their splitter, and the names of the kernels asked for (None: any)."""
 
     rows: Data
@@ -33,7 +33,7 @@ def prepare(
     kernel: str | None,
     cv: int | None,
     scoring: str | None,
-) -> Prepared:
+) -> SearchInput:
     """Everything that a search needs; names are checked before the data are read."""
     check_scoring_name(scoring)
     kernels = kernel_names(kernel, scale)
@@ -44,4 +44,4 @@ def prepare(
     note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
     for remark in (*rows.remarks, *transformations, *fewer):
         note(f"  {remark}")
-    return Prepared(rows, estimator, splitter, kernels)
+    return SearchInput(rows, estimator, splitter, kernels)

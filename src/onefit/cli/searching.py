@@ -59,7 +59,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Found:
+class EndedSearch:
     """A search that has ended, by itself or by Ctrl-C, and its seconds."""
 
     search: Any
@@ -68,7 +68,7 @@ class Found:
     resumed: bool
 
 
-def find(request: Request, data: Data) -> Found:
+def find(request: Request, data: Data) -> EndedSearch:
     """Search. Ctrl-C ends it; what is finished can be chosen from.
 
     Transformers do not see the target, so for choosing they are fitted once on all rows, which makes the search as
@@ -84,10 +84,10 @@ def find(request: Request, data: Data) -> Found:
         if not hasattr(search, "cv_results_"):
             raise
         interrupted = True
-    return Found(search, time.perf_counter() - start, interrupted, resumed)
+    return EndedSearch(search, time.perf_counter() - start, interrupted, resumed)
 
 
-def judge(found: Found, request: Request, data: Data) -> Selection:
+def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
     """The best candidate that was found, fitted on all rows, and its score.
 
     The score is computed anew, with transformers refitted on every fold: what GridSearchCV would say of this candidate.

@@ -48,7 +48,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Held:
+class OutOfFold:
     """Out-of-fold values of E candidates: ``parts[i]`` (E, rows tested by split i, c), leave-one-out one part."""
 
     folds: Folds
@@ -186,10 +186,10 @@ class Evidence:
         radii = cast(BallLearner, machine.learner).squared_radii(self.gram, machine.targets, machine.penalties)
         return np.asarray(radii[machine.chosen[:, 0]])
 
-    def held(self, series: Series | None, scale_penalty: bool) -> Held:
+    def held(self, series: Series | None, scale_penalty: bool) -> OutOfFold:
         """Out-of-fold values of every candidate."""
 
-        def compute() -> Held:
+        def compute() -> OutOfFold:
             assert self.hold_out is not None
             assert self.present is not None
             found = self.hold_out(series, scale_penalty)
@@ -197,14 +197,14 @@ class Evidence:
 
         return self.once(("held", series, scale_penalty), compute)
 
-    def _of_candidates(self, found: HeldOut, folds: Folds, present: list[NDArray[np.generic] | None]) -> Held:
+    def _of_candidates(self, found: HeldOut, folds: Folds, present: list[NDArray[np.generic] | None]) -> OutOfFold:
         machine = self.machine
         columns = np.arange(machine.chosen.shape[1])
         parts = [part.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1) for part in found.test]
         failed = np.asarray(found.failed[machine.chosen].any(axis=1))
         if failed.any():
             self.reasons.append(found.reason)
-        return Held(folds, present, parts, failed)
+        return OutOfFold(folds, present, parts, failed)
 
     @cached_property
     def _single_rows(self) -> tuple[Folds, list[NDArray[np.generic] | None]]:
@@ -218,19 +218,19 @@ class Evidence:
         """Whether some row is the only one of its class."""
         return any(classes is not None for classes in self._single_rows[1])
 
-    def left_out(self, share: float = 1.0) -> Held:
+    def left_out(self, share: float = 1.0) -> OutOfFold:
         """Values of every row without it, exactly, of a linear machine; weights are those on all rows."""
         found = self.smoother(share, values=True)
         assert found.left_out_values is not None
         lacking = np.isnan(found.left_out_values).any(axis=(1, 2)) & ~found.failed
         if lacking.any():
             self.reasons.append("K + alpha I without one of its rows is singular to working precision")
-        return Held(*self._single_rows, [found.left_out_values], found.failed | lacking)
+        return OutOfFold(*self._single_rows, [found.left_out_values], found.failed | lacking)
 
-    def left_out_by_series(self, series: Series) -> Held:
+    def left_out_by_series(self, series: Series) -> OutOfFold:
         """Values of every row without it, by a series from the solution on all rows; weights are those on all rows."""
 
-        def compute() -> Held:
+        def compute() -> OutOfFold:
             machine = self.machine
             folds, present = self._single_rows
             gram = self.gram.with_folds(folds)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import Held
+from ..core.evidence import OutOfFold
 from .base import Array
 
 
@@ -16,14 +16,14 @@ def check_correlation(correlation: Any) -> None:
         raise ValueError(f"correlation must be None or a number from 0 up to 1, got {correlation!r}.")
 
 
-def fold_means(losses: list[Array], held: Held) -> Array:
+def fold_means(losses: list[Array], held: OutOfFold) -> Array:
     """Mean loss of every split (E, J), from the losses (E, rows) of each; leave-one-out has one part of all splits."""
     if held.folds.leave_one_out:
         return losses[0]
     return np.stack([loss.mean(axis=1) for loss in losses], axis=1)
 
 
-def tested_share(held: Held) -> float:
+def tested_share(held: OutOfFold) -> float:
     """Mean share of the rows that a split tests."""
     n = held.folds.n
     return float(np.mean([len(fold.test) for fold in held.folds])) / n

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.evidence import Evidence, Held
+from ..core.evidence import Evidence, OutOfFold
 from .losses import ERROR, Loss, left_out_losses, row_losses
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ def mean_loss(losses: list[Array], aggregate: str) -> Array:
     return np.asarray(np.mean([loss.mean(axis=1) for loss in losses], axis=0))
 
 
-def trainable(evidence: Evidence, held: Held) -> bool:
+def trainable(evidence: Evidence, held: OutOfFold) -> bool:
     """Whether every split has two classes to train on; the reason is kept if not."""
     if any(classes is not None and len(classes) < 2 for classes in held.present):
         evidence.reasons.append("a fold trains on one class only")
@@ -35,7 +35,7 @@ def trainable(evidence: Evidence, held: Held) -> bool:
     return True
 
 
-def held_out_losses(evidence: Evidence, held: Held, loss: Loss | None) -> list[Array]:
+def held_out_losses(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> list[Array]:
     """Losses (E, rows) of each split; None is the share of wrong labels, or the squared error of a regression."""
     coded, folds, present = evidence.machine.coded, held.folds, held.present
     if not trainable(evidence, held):

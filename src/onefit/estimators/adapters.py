@@ -1,4 +1,4 @@
-"""What the estimators that the fast path understands ask for."""
+"""Readers of estimators: from their parameters to a learner, a kernel and a penalty."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _class_weight_of(estimator, zero: bool = True):
 
 
 def _svm_kernel_of(estimator):
-    """Of a support vector machine: "auto" and "scale" for gamma; callables take two matrices."""
+    """The kernel of a support vector machine: gamma may be "auto" or "scale"; callables take two matrices."""
     kernel, gamma, own = estimator.kernel, estimator.gamma, isinstance(estimator, SupportVectorMachine)
     if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not own:
         raise NotUnderstoodError(f"{type(estimator).__name__} has a callable kernel")

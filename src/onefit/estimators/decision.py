@@ -207,7 +207,7 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
 
 
 def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
-    """The same from real retraining; classes that a fold lacks are moved to their columns."""
+    """Out-of-fold values from real retraining; classes that a fold lacks are moved to their columns."""
     trained = retrained_decisions(estimator, X, y, folds, fit_params, scale_penalty)
     classes = np.unique(np.asarray(y)) if is_classifier(estimator) else None
     values = [np.asarray(value) for value, _ in trained]

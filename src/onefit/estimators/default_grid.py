@@ -188,7 +188,7 @@ class _Sample:
 
 
 def _length_axis(distances: np.ndarray, ratio: float) -> LogAxis:
-    """Of a gamma that multiplies distances, from wide kernels to those that reach the nearest neighbour only."""
+    """The axis of a gamma that multiplies distances: from wide kernels to those that reach one neighbour only."""
     typical = _median_of_pairs(distances)
     apart = np.where(distances > NOTHING * distances.max(initial=0.0), distances, np.inf)
     nearest = apart.min(axis=1, initial=np.inf)
@@ -198,7 +198,7 @@ def _length_axis(distances: np.ndarray, ratio: float) -> LogAxis:
 
 
 def _product_axis(norms: np.ndarray) -> LogAxis:
-    """Of a gamma that multiplies inner products."""
+    """The axis of a gamma that multiplies inner products."""
     return LogAxis(1.0 / _positive_median(norms), 4.0, -1, 1, reach=8)
 
 

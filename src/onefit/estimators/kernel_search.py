@@ -239,7 +239,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
                 delattr(self, name)
 
     def _request(self, X, y, scoring, params, deadline):
-        """What is asked for, with splits that are drawn once, for all candidates."""
+        """The request of this search, with splits that are drawn once, for all candidates."""
         routed = route(self, params)
         scoring = Scoring.build(self.estimator, scoring, self.error_score, partial(scorer_params, self, routed))
         if scoring.named:

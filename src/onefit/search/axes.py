@@ -8,7 +8,7 @@ from math import log, sqrt
 from typing import Any, Protocol
 
 FINEST = 0.25
-"""Of a step: values closer than that are not told apart by cross-validation."""
+"""Share of a step below which cross-validation does not tell values apart."""
 
 BEYOND = 3
 """Values that are tried at once beyond the end of an axis."""
@@ -18,7 +18,7 @@ class Axis(Protocol):
     """One parameter."""
 
     def values(self) -> list:
-        """Those of the first grid, in order."""
+        """Values of the first grid, in order."""
 
     def beyond(self, value: Any, sign: int, stride: int) -> list:
         """Some values beyond an end, upwards or downwards, ``stride`` steps apart; none where it makes no sense."""
@@ -84,7 +84,7 @@ class Family:
     axes: dict[str, Axis]
 
     def grid(self) -> dict[str, list]:
-        """What GridSearchCV takes."""
+        """The first grid, as GridSearchCV takes it."""
         return self.product({name: axis.values() for name, axis in self.axes.items()})
 
     def product(self, values: dict[str, Sequence]) -> dict[str, list]:
@@ -92,7 +92,7 @@ class Family:
         return {name: [value] for name, value in self.fixed.items()} | {name: list(v) for name, v in values.items()}
 
     def renamed(self, prefix: str) -> Family:
-        """The same for a step of a Pipeline."""
+        """The family of a Pipeline's step: names of parameters begin with ``prefix``."""
         return Family(
             {f"{prefix}{name}": value for name, value in self.fixed.items()},
             {f"{prefix}{name}": axis for name, axis in self.axes.items()},

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Ledger
 from ..core.coding import CodedTargets, PairCoding
 from .referee import Incumbent, LabelReferee, Referee, ValueReferee
-from .scoring import Scoring, Tested
+from .scoring import ScoredRows, Scoring
 from .twins import TWINS
 
 
@@ -23,7 +23,7 @@ class Certify:
     proved: float = -np.inf
 
     def after(self, scores: list[float]) -> Certify:
-        """The same once more scores are proved."""
+        """Take more proved scores into account."""
         return replace(self, proved=max([self.proved, *scores]))
 
     def referee(self, coded: CodedTargets, settings: Any, penalties: int, ledger: Ledger) -> Referee | None:
@@ -49,7 +49,7 @@ class Certify:
 
 
 def _shares(scoring: Scoring, rows, splits, n: int, pooled: bool) -> np.ndarray:
-    """What each tested row adds to the mean accuracy if it is right."""
+    """Share of each tested row in the mean accuracy, which it adds if it is right."""
     given = None if pooled else next(iter(scoring.metrics.values())).params.get("sample_weight")
     weights = np.ones(len(rows)) if given is None else np.asarray(given, dtype=float)[rows]
     for split in splits:
@@ -72,7 +72,7 @@ def _score_of(scoring: Scoring, y: np.ndarray, rows, pooled: bool):
     return score
 
 
-def check_certifiable(request: Any, scoring: Scoring, tested: Tested) -> None:
+def check_certifiable(request: Any, scoring: Scoring, tested: ScoredRows) -> None:
     """Refuse requests that cannot be certified, before any work."""
     metrics = scoring.metrics
     if request.return_train_score:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..core import Exactness
 from ..core.coding import Coding, PairCoding
 from .row import OPEN_BIAS, Row
-from .scoring import Scoring, Tested
+from .scoring import ScoredRows, Scoring
 from .tasks import Path, Settings
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def _uniform(weights: Array | tuple[Array, ...] | None) -> bool:
 
 
 def _of_regression(values: list[Array], error: Array, slack: Array, path: Path, *_: object) -> Mask:
-    """Whose values are not known to TOLERANCE of the largest value or target."""
+    """Mark candidates whose values are not known to TOLERANCE of the largest value or target."""
     largest = np.max([np.abs(part).max(axis=(1, 2)) for part in values], axis=0)
     size = np.fmax(largest, np.abs(path.coded.Y).max())
     return np.asarray(~(error + slack.max(axis=(0, 2)) <= TOLERANCE * size))
@@ -78,15 +78,15 @@ def _of_regression(values: list[Array], error: Array, slack: Array, path: Path, 
 def _of_classes(
     values: list[Array], error: Array, slack: Array, path: Path, settings: Settings, scoring: Scoring
 ) -> Mask:
-    """Whose scores change with the values' errors on some split."""
+    """Mark candidates whose scores change with the values' errors on some split."""
     found = np.zeros(len(error), dtype=bool)
     for number, part in enumerate(values):
         if settings.folds.leave_one_out:  # every row has a bias of its own
-            tested = Tested(settings.X, settings.y, settings.labels, np.arange(settings.folds.n), pooled=True)
+            tested = ScoredRows(settings.X, settings.y, settings.labels, np.arange(settings.folds.n), pooled=True)
             order = np.argsort([int(fold.test[0]) for fold in settings.folds])
             reach, common = error[:, None, None] + slack[order].transpose(1, 0, 2), 0 * slack[0]
         else:
-            tested = settings.tested(number, settings.folds.folds[number].test)
+            tested = settings.scored_rows(number, settings.folds.folds[number].test)
             reach, common = error[:, None, None], slack[number]
         left = np.flatnonzero(~found)
         if len(left) and (tested.present is None or len(tested.present) > 1):
@@ -96,7 +96,7 @@ def _of_classes(
     return found
 
 
-def _scorer(scoring: Scoring, tested: Tested, coding: Coding) -> Score:
+def _scorer(scoring: Scoring, tested: ScoredRows, coding: Coding) -> Score:
     def score(values: Array) -> dict[str, Array]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said when the scores were computed
@@ -132,7 +132,7 @@ def undetermined(score: Score, values: Array, codes: Array, error: Array, slack:
 
 
 def differ(known: dict[str, Array], moved: dict[str, Array]) -> Mask:
-    """Whose scores are not the same in all metrics; a score that is missing in both is."""
+    """Mark candidates whose scores differ in some metric; a score that is missing in both does not."""
     different = [
         ~(np.abs(moved[name] - scores) <= TOLERANCE * np.maximum(1.0, np.abs(scores)))
         & ~(np.isnan(scores) & np.isnan(moved[name]))
@@ -143,7 +143,7 @@ def differ(known: dict[str, Array], moved: dict[str, Array]) -> Mask:
 
 
 def _near_boundary(values: Array, reach: Array, coding: Coding) -> Mask:
-    """Who has a value so near to where labels change that it may be on the other side."""
+    """Mark candidates with a value so near to where labels change that it may be on the other side."""
     if values.shape[2] == 1 or isinstance(coding, PairCoding):
         return np.asarray((np.abs(values) <= reach).any(axis=(1, 2)))
     top = -np.partition(-values, 1, axis=2)[:, :, :2]
@@ -151,7 +151,7 @@ def _near_boundary(values: Array, reach: Array, coding: Coding) -> Mask:
 
 
 def _near_others(values: Array, codes: Array, error: Array) -> Mask:
-    """Who has rows of different targets with values so near to each other that their order may be another one."""
+    """Mark candidates with rows of different targets whose values are so near that their order may be another one."""
     order = np.argsort(values, axis=1)
     gaps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
     targets = np.take_along_axis(np.broadcast_to(codes, values.shape), order, axis=1)

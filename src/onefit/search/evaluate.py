@@ -21,7 +21,7 @@ from .appraisal import Appraisal
 from .determinacy import label_undetermined
 from .referee import Referee
 from .row import Row
-from .scoring import NeedsRetrainingError, Scoring, Tested
+from .scoring import NeedsRetrainingError, ScoredRows, Scoring
 from .tasks import Entry, KernelTask, Path, Settings
 from .train_scores import TrainScores
 from .views import SupervisedError, View, Views
@@ -37,14 +37,14 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     of a score they fail. A lack of memory for n x n arrays is no fault of theirs, and is raised. Paths that are not
     begun before the deadline are not reached, if some candidate has a score; ``may_end`` says that one has.
     """
-    spaces = _Workspaces(task, views, settings.single)
+    grams = _Grams(task, views, settings.single)
     rows: list[Row] = []
     try:
         for path in task.paths:
             if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += [Row.unreached(entry.candidate) for entry in path.entries]
             else:
-                rows += _evaluate_path(spaces, path, settings)
+                rows += _evaluate_path(grams, path, settings)
         return rows
     except NotUnderstoodError as reason:
         if settings.scored:
@@ -69,8 +69,8 @@ def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
     return rows
 
 
-class _Workspaces:
-    """The workspaces of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
+class _Grams:
+    """Gram matrices of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
     def __init__(self, task: KernelTask, views: Views, single: bool) -> None:
         self.task, self._views, self.single = task, views, single
@@ -95,13 +95,13 @@ class _Workspaces:
 
     @cached_property
     def whole(self) -> DenseGram:
-        """Of all rows, as a machine trained on all of them sees them."""
+        """The Gram matrix of all rows, as a machine trained on all of them sees them."""
         if self.shared is not None:
             return self.shared
         return self._new(self._views.whole(self.task.kernel).problem)
 
     def of_fold(self, number: int) -> DenseGram:
-        """That of one fold; it is not kept, so there is one at a time."""
+        """The Gram matrix of one fold; it is not kept, so there is one at a time."""
         problem = self.views[number].problem
         return self._new(problem, problem.folds.folds[0].train)
 
@@ -113,11 +113,11 @@ class _Workspaces:
         return DenseGram(problem, kernel.bound(problem.X.shape[1], variance), self.single)
 
 
-def _evaluate_path(spaces: _Workspaces, path: Path, settings: Settings) -> list[Row]:
+def _evaluate_path(grams: _Grams, path: Path, settings: Settings) -> list[Row]:
     """Rows of candidates that differ in regularisation only."""
     start = time.perf_counter()
     known: dict[tuple[Series | None, bool], HeldOut] = {}
-    appraisal = _appraisal(spaces, path, settings, known)
+    appraisal = _appraisal(grams, path, settings, known)
     if appraisal is not None:
         appraisal.before_holding_out()
     if not settings.scored:
@@ -132,10 +132,10 @@ def _evaluate_path(spaces: _Workspaces, path: Path, settings: Settings) -> list[
     if settings.return_train_score and settings.scoring is not None:
         train = TrainScores(settings, settings.scoring, path)
     referee = None
-    if settings.certify is not None and spaces.shared is not None and path.learner.certifies:
-        referee = settings.certify.referee(path.coded, settings, len(path.penalties), spaces.ledger)
+    if settings.certify is not None and grams.shared is not None and path.learner.certifies:
+        referee = settings.certify.referee(path.coded, settings, len(path.penalties), grams.ledger)
     held = _hold_out(
-        spaces, path, train, referee, series=settings.series, scale_penalty=settings.scale_penalty,
+        grams, path, train, referee, series=settings.series, scale_penalty=settings.scale_penalty,
         resolve_small=settings.scoring is None or not settings.scoring.averages_errors,
     )  # fmt: skip
     if referee is None:
@@ -144,7 +144,7 @@ def _evaluate_path(spaces: _Workspaces, path: Path, settings: Settings) -> list[
         appraisal.after_holding_out()
     seconds = (time.perf_counter() - start) / len(path.entries)
     rows = [_new_row(entry, path, held, seconds, referee) for entry in path.entries]
-    _score_rows(rows, held, path, settings, spaces.ledger)
+    _score_rows(rows, held, path, settings, grams.ledger)
     if train is not None:
         train.write(rows)
     if appraisal is not None:
@@ -170,19 +170,19 @@ def _score_rows(rows: list[Row], held: HeldOut, path: Path, settings: Settings, 
     _keep_best_values(rows)
 
 
-def _appraisal(spaces: _Workspaces, path: Path, settings: Settings, known: dict) -> Appraisal | None:
-    """Who evaluates the criteria of a path; out-of-fold values that are ``known`` are not computed again."""
+def _appraisal(grams: _Grams, path: Path, settings: Settings, known: dict) -> Appraisal | None:
+    """Appraisal of a path by all criteria; out-of-fold values that are ``known`` are not computed again."""
     if not settings.criteria:
         return None
 
     def out_of_fold(series: Series | None, scale_penalty: bool) -> HeldOut:
         if (series, scale_penalty) not in known:
-            known[series, scale_penalty] = _hold_out(spaces, path, series=series, scale_penalty=scale_penalty)
+            known[series, scale_penalty] = _hold_out(grams, path, series=series, scale_penalty=scale_penalty)
         return known[series, scale_penalty]
 
-    evidence = Evidence(spaces.whole, settings.target, path.trained, out_of_fold, settings.present)
+    evidence = Evidence(grams.whole, settings.target, path.trained, out_of_fold, settings.present)
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
-    return Appraisal(settings.criteria, evidence, spaces.judged, strict)
+    return Appraisal(settings.criteria, evidence, grams.judged, strict)
 
 
 def _judged_rows(appraisal: Appraisal, path: Path, settings: Settings, seconds: float) -> list[Row]:
@@ -252,27 +252,25 @@ def _keep_best_values(rows: list[Row]) -> None:
 
 
 def _hold_out(
-    spaces: _Workspaces, path: Path, train: TrainScores | None = None, judge: Referee | None = None, **options: Any
+    grams: _Grams, path: Path, train: TrainScores | None = None, judge: Referee | None = None, **options: Any
 ) -> HeldOut:
     """Out-of-fold values of a path, from one view of all folds or from one view for each."""
-    if spaces.shared is not None:
+    if grams.shared is not None:
         report = None if train is None else train.add
         return hold_out(
-            path.learner, spaces.shared, path.targets, path.penalties, on_train=report, judge=judge, **options
+            path.learner, grams.shared, path.targets, path.penalties, on_train=report, judge=judge, **options
         )
     parts = []
-    for number, view in enumerate(spaces.views):
+    for number, view in enumerate(grams.views):
         report = None if train is None else partial(train.add_fold, number)
         targets = path.targets.take(view.rows, number)
-        parts.append(
-            hold_out(path.learner, spaces.of_fold(number), targets, path.penalties, on_train=report, **options)
-        )
+        parts.append(hold_out(path.learner, grams.of_fold(number), targets, path.penalties, on_train=report, **options))
     test = [part.test[0] for part in parts]
-    folds = spaces.task.inputs.folds
+    folds = grams.task.inputs.folds
     if folds.leave_one_out:
         order = np.argsort([fold.test[0] for fold in folds])
         test = [np.concatenate([test[i] for i in order], axis=1)]
-        if (whole := spaces.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
+        if (whole := grams.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
             equalise_left_out(test[0], whole, path.targets)
     return HeldOut(
         test,
@@ -323,7 +321,7 @@ def _score_split(
     if present is not None and len(present) < 2:
         _fail_single_class(rows, present, [number], settings)
         return {}
-    return scoring.path(settings.tested(number, settings.folds.folds[number].test), values, path.coded.coding)
+    return scoring.path(settings.scored_rows(number, settings.folds.folds[number].test), values, path.coded.coding)
 
 
 def _score_pooled(
@@ -343,7 +341,7 @@ def _score_pooled(
     if losses is not None:
         return {"score": losses}
     everything = np.arange(settings.folds.n)
-    tested = Tested(settings.X, settings.y, settings.labels, everything, pooled=True)
+    tested = ScoredRows(settings.X, settings.y, settings.labels, everything, pooled=True)
     return scoring.path(tested, values, path.coded.coding)
 
 

@@ -31,7 +31,7 @@ LARGE = 1500
 
 @dataclass(frozen=True)
 class Resources:
-    """What tasks are given. BLAS threads of a task are part of the plan: they change the last bits of results.
+    """Workers, threads and memory of tasks. BLAS threads change the last bits of results: they are part of the plan.
 
     ``arrays`` of n x n doubles are needed by each worker; ``budget`` is in bytes. Where base matrices cannot be kept
     they are computed anew for each kernel.

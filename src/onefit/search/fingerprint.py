@@ -51,7 +51,7 @@ class _Nested:
 
 
 def _parts(value: Any, depth: int) -> Iterator[bytes | _Nested]:
-    """What a value consists of, with its kind first."""
+    """Parts that a value consists of, its kind first."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):

@@ -1,4 +1,4 @@
-"""What searches have finished, in a file that survives them.
+"""A file of finished rows that survives the searches that wrote it.
 
 One SQLite file holds any number of searches, told apart by their fingerprints. Rows are committed the moment a kernel
 is done: a process may be killed at any time, and several may write at once. Every row has a checksum, so that a damaged
@@ -25,7 +25,7 @@ APPLICATION = 0x1F17_CAFE
 """Marks a SQLite file as a journal of searches."""
 
 FORMAT = 2
-"""Of the tables below: 1 had neither checksums nor out-of-fold values."""
+"""Version of the tables below: 1 had neither checksums nor out-of-fold values."""
 
 PATIENCE = 60.0
 """Seconds that a process waits for another one's transaction."""
@@ -140,7 +140,7 @@ class Journal:
             raise
 
     def record(self, mark: str, facts: dict[str, Any]) -> Record:
-        """What is known of the search with this fingerprint, begun now if it is new; ``facts`` are for readers."""
+        """The record of the search with this fingerprint, begun now if it is new; ``facts`` are for readers."""
         entry = (mark, datetime.now(UTC).isoformat(timespec="seconds"), json.dumps(facts))
         with self._explained("written"), self.transaction() as db:
             db.execute(

@@ -30,14 +30,14 @@ from .fingerprint import fingerprint
 from .request import Request
 from .retraining import scaled_penalty
 from .routing import final_weights, split_pipeline
-from .scoring import Tested
+from .scoring import ScoredRows
 from .tasks import Entry, KernelTask, Path, Settings, order_tasks
 from .views import Inputs, checked_rows
 
 
 @dataclass
 class Plan:
-    """What has to be done for some candidates.
+    """Tasks for some candidates, and reasons where there are none.
 
     ``tasks`` are those of the fast path, in order. ``retrain`` says of other candidates why they are trained on every
     fold; ``refused`` are candidates whose parameters make no sense, with the error that says so; ``same_as`` are
@@ -58,7 +58,7 @@ class Plan:
 
 
 def plan(request: Request, candidates: list[dict], first: int = 0) -> Plan:
-    """What has to be done for candidates that are numbered from ``first`` on; an error if some of it cannot be."""
+    """Plan candidates, numbered from ``first`` on; a request that cannot be fulfilled is an error."""
     planned = _sort(request, candidates, first)
     target = read_labels(request.y, request.classifier) if request.columns or request.screen is not None else None
     _refuse_undefined(request, planned, target)
@@ -161,7 +161,7 @@ class _Data:
     _gram_checked: bool = False
 
     def inputs_of(self, candidate: _Candidate) -> Inputs:
-        """What a candidate is trained on; plain rows are checked at once."""
+        """Inputs that a candidate is trained on; plain rows are checked at once."""
         request, key = self.request, candidate.inputs_key
         if key not in self._inputs:
             X = checked_rows(request.X) if candidate.transformers is None else request.X
@@ -222,7 +222,7 @@ def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) ->
 
 
 def _settings(request: Request, planned: Plan, target: Labels | None) -> Settings:
-    """What all tasks share, with the classes that each fold trains on."""
+    """Settings that all tasks share, with the classes that each fold trains on."""
     weight, _ = final_weights(request.estimator, request.fit_params)
     coded = code_targets(request.y, request.classifier)
     present = coded.present_classes(request.folds, check_sample_weight(weight, request.folds.n))
@@ -255,7 +255,7 @@ def _certify(request: Request, planned: Plan) -> Certify | None:
     if not any(path.learner.certifies for path in planned.paths):
         return None
     columns = fold.train if request.pairwise else None
-    check_certifiable(request, scoring, Tested(request.X, request.y, np.asarray(request.y), fold.test, columns))
+    check_certifiable(request, scoring, ScoredRows(request.X, request.y, np.asarray(request.y), fold.test, columns))
     return Certify(criterion.tolerance, criterion.prune)
 
 

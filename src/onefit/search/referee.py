@@ -20,7 +20,7 @@ LATER = 3
 
 
 def _event(round_: int | None) -> str:
-    """What the ledger calls a proof; None is a solution whose rounds were not counted."""
+    """The ledger's name of a proof; None is a solution whose rounds were not counted."""
     if round_ is None:
         return "proved by solving"
     return "proved later" if round_ >= LATER else f"proved in round {round_}"

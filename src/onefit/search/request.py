@@ -1,4 +1,4 @@
-"""What a search is asked for, and whether it makes sense."""
+"""Requests: everything that a search is asked for, and whether it makes sense."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def validate(search) -> None:
 
 
 def scoring_of(search, criterion):
-    """What scores candidates: ``scoring``, or the loss of the criterion where it has one.
+    """The scoring of candidates: ``scoring``, or the loss of the criterion where it has one.
 
     A criterion that is no score of out-of-fold values decides alone.
     """

@@ -27,7 +27,7 @@ from .scoring import score_model
 
 
 @dataclass
-class Outcome:
+class SplitScores:
     """One candidate on one split: scores as the scorer returns them, or the text of an error."""
 
     test: Any
@@ -80,7 +80,7 @@ class Retraining:
         contexts: dict[int, list],
         deadline: Deadline | None = None,
         **workers: Any,
-    ) -> Iterator[tuple[int, list[Outcome]]]:
+    ) -> Iterator[tuple[int, list[SplitScores]]]:
         """(number, outcome of each split) of some of ``total`` candidates, in order, as they finish.
 
         All fits share the workers. Candidates that are not begun before the ``deadline`` are not there.
@@ -105,7 +105,7 @@ class Retraining:
         deque(outcomes, maxlen=0)  # nothing is left, but joblib ends its workers only when it is asked once more
 
 
-def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines, context) -> Outcome:
+def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines, context) -> SplitScores:
     lines.start()
     model = clone(how.estimator).set_params(**clone(params, safe=False))
     pairwise = get_tags(model).input_tags.pairwise
@@ -124,11 +124,11 @@ def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines
     except Exception:
         if how.error_score == "raise":
             raise
-        outcome = Outcome(how.error_score, how.error_score if how.return_train_score else None, format_exc())
+        outcome = SplitScores(how.error_score, how.error_score if how.return_train_score else None, format_exc())
         outcome.fit_seconds = time.perf_counter() - start
     else:
         fitted = time.perf_counter()
-        outcome = Outcome(score_model(how.scorer, model, X_test, y_test, score_test, **scoring))
+        outcome = SplitScores(score_model(how.scorer, model, X_test, y_test, score_test, **scoring))
         outcome.fit_seconds, outcome.score_seconds = fitted - start, time.perf_counter() - fitted
         if how.return_train_score:
             outcome.train = score_model(how.scorer, model, X_train, y_train, score_train, **scoring)
@@ -155,7 +155,7 @@ def _weights(fit_params: dict) -> dict | None:
     return None if weights is None else {"sample_weight": weights}
 
 
-def retrained_row(candidate: int, reason: str, outcomes: list[Outcome], error_score, pooled: bool) -> Row:
+def retrained_row(candidate: int, reason: str, outcomes: list[SplitScores], error_score, pooled: bool) -> Row:
     """The row of a candidate from the outcome of each split; ``pooled`` has the mean as its only score."""
     row = Row(candidate, exactness=Exactness.RETRAINED, status=f"retrained: {reason}", error_bound=0.0)
     missing = np.nan if error_score == "raise" else error_score

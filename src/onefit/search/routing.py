@@ -1,4 +1,4 @@
-"""Who gets which metadata: the estimator, the splitter, the scorers, the steps of a Pipeline."""
+"""Metadata routing: which keyword arguments of ``fit`` the estimator, splitter, scorers and Pipeline steps get."""
 
 from __future__ import annotations
 

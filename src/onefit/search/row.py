@@ -31,7 +31,7 @@ class Row:
 
     @classmethod
     def unreached(cls, candidate: int) -> Row:
-        """Of a candidate for which there was no time."""
+        """The row of a candidate for which there was no time."""
         return cls(candidate, exactness=Exactness.UNREACHED, status="not reached")
 
     @property

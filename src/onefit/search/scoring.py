@@ -43,7 +43,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Tested:
+class ScoredRows:
     """The rows of one score: the data as the user gave them, and which classes were trained on."""
 
     X: Any
@@ -110,12 +110,12 @@ class Scoring:
 
     @property
     def scorers(self):
-        """What scikit-learn stores as ``scorer_``."""
+        """The scorer, or scorers by name, that scikit-learn stores as ``scorer_``."""
         if self.named:
             return {name: metric.scorer for name, metric in self.metrics.items()}
         return self.metrics["score"].scorer
 
-    def path(self, tested: Tested, values, coding) -> dict[str, np.ndarray]:
+    def path(self, tested: ScoredRows, values, coding) -> dict[str, np.ndarray]:
         """Scores of L candidates from their decision values (L, l, c): {name: (L,)}.
 
         Pooled leave-one-out scores do not weigh the rows: a fold of one row is not weighed either.
@@ -139,7 +139,7 @@ class Scoring:
             scores.update(self._collect(name, called))
         return scores
 
-    def wanting_values(self, tested: Tested, classes) -> str | None:
+    def wanting_values(self, tested: ScoredRows, classes) -> str | None:
         """The name of a metric that asks for more than labels, if there is one."""
         X = take_block(tested.columns is not None, tested.X, tested.rows, tested.columns)
         for name, metric in self.metrics.items():
@@ -163,7 +163,7 @@ class Scoring:
             for key in example
         }
 
-    def _call(self, scorer, tested: Tested, params, decision, prediction, coding):
+    def _call(self, scorer, tested: ScoredRows, params, decision, prediction, coding):
         X = take_block(tested.columns is not None, tested.X, tested.rows, tested.columns)
         y = take_rows(tested.y, tested.rows)
         kind = StandInRegressor if coding.classes is None else StandInClassifier

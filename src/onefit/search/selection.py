@@ -16,7 +16,7 @@ class GridEdgeWarning(UserWarning):
 
 
 def standard_error(deviation, n_splits: int):
-    """Of the mean over splits: ``std_test_score`` is the deviation of a population, that of a sample is larger."""
+    """Standard error of the mean over splits, from ``std_test_score``, which is the deviation of a population."""
     return deviation / np.sqrt(n_splits - 1)
 
 

@@ -28,7 +28,7 @@ class Strategy(Protocol):
         """The next round's candidates, none if the search is over; the first is asked for without any."""
 
     def describe(self) -> str:
-        """What the last round was proposed for."""
+        """The purpose of the last round."""
 
 
 class Exhaustive:

@@ -21,7 +21,7 @@ from ..kernels import Kernel
 from .certify import Certify
 from .deadline import Deadline
 from .row import Row
-from .scoring import Scoring, Tested
+from .scoring import ScoredRows, Scoring
 from .views import Inputs
 
 WAVE = 4
@@ -100,7 +100,7 @@ class KernelTask:
 
 @dataclass(frozen=True)
 class Settings:
-    """What all tasks share: the data as given, the validated labels, and what to compute.
+    """Data and options that all tasks share.
 
     ``criteria`` are read off the kernels; if ``scored`` they accompany the scores of out-of-fold values, otherwise
     the first of them takes the place of a score.
@@ -125,16 +125,16 @@ class Settings:
     deadline: Deadline | None = None
 
     def after(self, rows: list[Row]) -> Settings:
-        """The same once the scores of some rows are known: what is proved may prune later ones."""
+        """Settings that know the scores of some rows: candidates that cannot beat a proved score may be pruned."""
         assert self.certify is not None
         known = [row for row in rows if row.exactness in (Exactness.EXACT, Exactness.CERTIFIED) and row.test]
         lowest = [float(scores.mean()) - _slack(row) for row in known for scores in row.test.values()]  # one metric
         return replace(self, certify=self.certify.after([score for score in lowest if not np.isnan(score)]))
 
-    def tested(self, number: int, rows: np.ndarray) -> Tested:
-        """What is scored on split ``number``."""
+    def scored_rows(self, number: int, rows: np.ndarray) -> ScoredRows:
+        """Some rows of split ``number``, to be scored."""
         train = self.folds.folds[number].train if self.pairwise else None
-        return Tested(self.X, self.y, self.labels, rows, train, self.present[number])
+        return ScoredRows(self.X, self.y, self.labels, rows, train, self.present[number])
 
 
 def _slack(row: Row) -> float:

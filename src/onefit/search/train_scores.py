@@ -9,7 +9,7 @@ import numpy as np
 from ..core import Exactness
 from .determinacy import differ
 from .row import Row
-from .scoring import Scoring, Tested
+from .scoring import ScoredRows, Scoring
 from .tasks import Path, Settings
 
 TIED = 1e-9
@@ -46,7 +46,7 @@ class TrainScores:
         good = np.isfinite(values).any(axis=(1, 2))  # a singular candidate, which is retrained, has no value at all
         if (present is not None and len(present) < 2) or not good.any():
             return
-        tested = self.settings.tested(fold, self.settings.folds.folds[fold].train)
+        tested = self.settings.scored_rows(fold, self.settings.folds.folds[fold].train)
         scores = self.scoring.path(tested, values[good], self.path.coded.coding)
         self.decided_by_ties[good] |= self._changes_with_ties(tested, values[good], scores)
         for name, column in scores.items():
@@ -54,7 +54,7 @@ class TrainScores:
             missing = np.nan if self.scoring.error_score == "raise" else self.scoring.error_score
             self.scores.setdefault(name, np.full(shape, missing, dtype=float))[good, fold] = column
 
-    def _changes_with_ties(self, tested: Tested, values: np.ndarray, scores: dict[str, np.ndarray]) -> np.ndarray:
+    def _changes_with_ties(self, tested: ScoredRows, values: np.ndarray, scores: dict[str, np.ndarray]) -> np.ndarray:
         """Which candidates have other scores (of classes) where nearly equal values are made equal."""
         found = np.zeros(len(values), dtype=bool)
         if self.path.coded.coding.classes is None or self.scoring.reads_labels:

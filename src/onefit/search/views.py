@@ -23,7 +23,7 @@ from .indexing import take_metadata, take_rows
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What machines are trained on: rows and targets, and the transformers that stand before the machine.
+    """Rows and targets that machines are trained on, and the transformers that stand before the machine.
 
     ``transformers`` is None or a Pipeline, and ``fit_params`` its full-length metadata; ``shared`` lets them learn from
     all rows once. ``check_train`` asks that training rows look the same to ``fit_transform`` and ``transform``, as
