@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .estimators.delivery import RefitWarning
     from .estimators.epsilon_svm import EpsilonSVR
     from .estimators.hinge_svm import HingeSVC
+    from .estimators.kernel_logistic import KernelLogisticRegression
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
     from .estimators.ls_svm import LSSVC, LSSVR
@@ -45,6 +46,7 @@ _HOMES = {
     "HingeSVC": "estimators.hinge_svm",
     "JournalError": "search.journal",
     "JournalWarning": "search.journal",
+    "KernelLogisticRegression": "estimators.kernel_logistic",
     "KernelSearchCV": "estimators.kernel_search",
     "L2SVC": "estimators.l2_svm",
     "LSSVC": "estimators.ls_svm",
@@ -73,6 +75,7 @@ __all__ = [
     "HingeSVC",
     "JournalError",
     "JournalWarning",
+    "KernelLogisticRegression",
     "KernelSearchCV",
     "RefitWarning",
     "RetrainingWarning",

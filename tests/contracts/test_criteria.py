@@ -11,7 +11,17 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 import onefit
-from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV, compare, criteria
+from onefit import (
+    L2SVC,
+    LSSVC,
+    LSSVR,
+    EpsilonSVR,
+    HingeSVC,
+    KernelLogisticRegression,
+    KernelSearchCV,
+    compare,
+    criteria,
+)
 from onefit.core import DenseGram, Exactness
 from onefit.core.capabilities import CAPABILITIES
 from onefit.core.registry import estimators_read_as, estimators_that_offer, read_machine
@@ -28,6 +38,7 @@ MACHINES = {
     "SVC": SVC(kernel="precomputed"),
     "L2SVC": L2SVC(kernel="precomputed"),
     "SVR": SVR(kernel="precomputed"),
+    "KernelLogisticRegression": KernelLogisticRegression(kernel="precomputed"),
     "HingeSVC": HingeSVC(kernel="precomputed", fit_intercept=False),
     "EpsilonSVR": EpsilonSVR(kernel="precomputed", fit_intercept=False),
 }

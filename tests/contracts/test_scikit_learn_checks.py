@@ -7,19 +7,21 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelLogisticRegression, KernelSearchCV
 
 GRID = {"alpha": [0.1, 1.0]}
 
 
 def expected_failures(estimator):
     """What GridSearchCV around the same estimator fails as well, and why."""
-    if isinstance(estimator, L2SVC | HingeSVC | EpsilonSVR) and estimator.kernel == "rbf":
+    if isinstance(estimator, L2SVC | HingeSVC | EpsilonSVR | KernelLogisticRegression) and estimator.kernel == "rbf":
         reason = 'gamma="scale" is the variance of the rows, whatever they weigh, as in SVC'
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if not isinstance(estimator, KernelSearchCV):
         return {}
-    if isinstance(estimator.estimator, LSSVC | L2SVC | HingeSVC | EpsilonSVR | SVC | SVR | Pipeline):
+    if isinstance(
+        estimator.estimator, LSSVC | L2SVC | HingeSVC | EpsilonSVR | KernelLogisticRegression | SVC | SVR | Pipeline
+    ):
         return {}
     return {"check_supervised_y_2d": "the estimator takes several targets, so a column is not flattened"}
 
@@ -30,6 +32,7 @@ ESTIMATORS = [
     L2SVC(),
     HingeSVC(),
     EpsilonSVR(),
+    KernelLogisticRegression(),
     KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
     KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
 ]
@@ -42,6 +45,8 @@ FURTHER = [
     HingeSVC(class_weight="balanced"),
     HingeSVC(fit_intercept=False, kernel="linear"),
     EpsilonSVR(fit_intercept=False, kernel="linear"),
+    KernelLogisticRegression(class_weight="balanced"),
+    KernelLogisticRegression(fit_intercept=False, kernel="linear"),
     KernelSearchCV(KernelRidge(), GRID, cv=2),
     KernelSearchCV(LSSVC(), GRID, cv=2),
     KernelSearchCV(LSSVR(), GRID, cv=2),
@@ -50,6 +55,7 @@ FURTHER = [
     KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),
     KernelSearchCV(HingeSVC(), {"C": [0.1, 1.0]}, cv=2),
     KernelSearchCV(EpsilonSVR(), {"C": [0.1, 1.0]}, cv=2),
+    KernelSearchCV(KernelLogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
 ]
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning", "default::RuntimeWarning")

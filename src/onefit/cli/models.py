@@ -27,6 +27,7 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "onefit.estimators.epsilon_svm.EpsilonSVR",
         "onefit.estimators.hinge_svm.HingeSVC",
+        "onefit.estimators.kernel_logistic.KernelLogisticRegression",
         "onefit.estimators.l2_svm.L2SVC",
         "onefit.estimators.ls_svm.LSSVC",
         "onefit.estimators.ls_svm.LSSVR",

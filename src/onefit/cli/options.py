@@ -28,6 +28,7 @@ class Learner(StrEnum):
     krr = "krr"
     lssvm = "lssvm"
     l2svm = "l2svm"
+    klr = "klr"
 
 
 class Scale(StrEnum):

@@ -11,8 +11,8 @@ from ..datasets.visible import quoted
 if TYPE_CHECKING:
     from .data import Data
 
-_TASKS = {"svc": "classification", "svr": "regression", "krr": "regression", "l2svm": "classification"}
-_INSTEAD = {"svc": "svr", "svr": "svc", "krr": "lssvm", "l2svm": "lssvm"}
+_TASKS = dict.fromkeys(("svc", "l2svm", "klr"), "classification") | dict.fromkeys(("svr", "krr"), "regression")
+_INSTEAD = {"svc": "svr", "svr": "svc", "krr": "lssvm", "l2svm": "lssvm", "klr": "lssvm"}
 
 
 def build(data: Data, learner: str = "auto", scale: str = "standard") -> tuple[Any, list[str]]:
@@ -29,7 +29,7 @@ def make_learner(learner: str, task: str) -> Any:
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.svm import SVC, SVR
 
-    from .. import L2SVC, LSSVC, LSSVR
+    from .. import L2SVC, LSSVC, LSSVR, KernelLogisticRegression
 
     if learner == "auto":
         learner = "svc" if task == "classification" else "lssvm"
@@ -37,7 +37,9 @@ def make_learner(learner: str, task: str) -> Any:
         raise ValueError(f"--learner {learner} is for {_TASKS[learner]}, this is {task}: use {_INSTEAD[learner]}.")
     if learner == "lssvm":
         return LSSVC() if task == "classification" else LSSVR()
-    return {"svc": SVC(), "svr": SVR(), "krr": KernelRidge(kernel="rbf"), "l2svm": L2SVC()}[learner]
+    if learner == "krr":
+        return KernelRidge(kernel="rbf")
+    return {"svc": SVC, "svr": SVR, "l2svm": L2SVC, "klr": KernelLogisticRegression}[learner]()
 
 
 def _transformer(data: Data, scale: str) -> tuple[Any, list[str]]:

@@ -233,13 +233,14 @@ def _how_chosen(selection: Selection, request: Request) -> str:
 
 def _how_known(selection: Selection) -> str:
     """How exact the score is."""
+    from ..core.registry import read_machine
     from ..report.text import number
 
     if selection.exactness == "exact":
         bound = "" if selection.bound != selection.bound else f"; held-out values to {number(selection.bound, 2)}"
-        machine = getattr(selection.model, "steps", [(None, selection.model)])[-1][1]
-        # scikit-learn's solver of these two stops at tol, which moves what a score such as roc_auc is made of
-        stops_early = " with a small tol" if type(machine).__name__ in ("SVC", "SVR") else ""
+        machine = read_machine(getattr(selection.model, "steps", [(None, selection.model)])[-1][1])
+        # scikit-learn's solver stops at tol, which moves what a score such as roc_auc is made of
+        stops_early = " with a small tol" if machine.stops_at_tol and machine.exact_tol is None else ""
         return f"exactly: what GridSearchCV computes for this candidate{stops_early}{bound}"
     if selection.exactness == "retrained":
         return "by training on every fold, as GridSearchCV does"

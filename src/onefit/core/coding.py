@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -18,17 +18,22 @@ from .folds import Folds
 Array = NDArray[np.float64]
 Columns = tuple[Array, Array, NDArray[np.bool_]]
 """(targets, decision values, which targets count)."""
+Link = Callable[[Array], Array]
+"""From decision values t to the probability of the class that is set against another, or the rest:
+p(-t) = 1 - p(t)."""
 
 
 @dataclass(frozen=True)
 class Coding:
     """How decision values (…, c) relate to what an estimator returns.
 
-    ``classes`` is None in regression. ``flat`` says that the target had one dimension.
+    ``classes`` is None in regression. ``flat`` says that the target had one dimension. ``link`` takes decision values
+    to probabilities where the machine has such (see ``class_probabilities``).
     """
 
     classes: NDArray[Any] | None
     flat: bool
+    link: Link | None = field(default=None, kw_only=True)
 
     def decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
         """What ``decision_function`` (or ``predict`` in regression) would return for values (…, l, c).
@@ -245,7 +250,19 @@ class CodedTargets:
         return present
 
 
-def code_targets(y: Any, classifier: bool, pairs: Pairs | None = None) -> CodedTargets:
+def class_probabilities(decision: Array, link: Link) -> Array:
+    """Probabilities (l, k) from what ``decision_function`` returns: (l,) for two classes, (l, k) one-vs-rest for more.
+
+    Those of several classes are normalised to one; where all of them underflow, classes are equally probable.
+    """
+    if decision.ndim == 1:
+        return np.column_stack([link(-decision), link(decision)])
+    found = link(decision)
+    total = found.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(total > 0, found, 1.0) / np.where(total > 0, total, found.shape[1]))
+
+
+def code_targets(y: Any, classifier: bool, pairs: Pairs | None = None, link: Link | None = None) -> CodedTargets:
     """Validate and code a target, one-vs-rest or in ``pairs``; what is wrong with it is an error that says so."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
@@ -258,9 +275,9 @@ def code_targets(y: Any, classifier: bool, pairs: Pairs | None = None) -> CodedT
         if len(classes) < 2:
             raise ValueError(f"The target y has one class only: {classes.tolist()}. Two classes are needed.")
         if pairs is not None:
-            coding = PairCoding(classes, True, pairs.shape, pairs.break_ties)
+            coding = PairCoding(classes, True, pairs.shape, pairs.break_ties, link=link)
             return CodedTargets(labels, code_pairs(labels, classes), coding)
-        return CodedTargets(labels, code_classes(labels, classes), Coding(classes, flat=True))
+        return CodedTargets(labels, code_classes(labels, classes), Coding(classes, flat=True, link=link))
     if np.iscomplexobj(y):
         raise ValueError("Complex data not supported: the target y is complex.")
     try:

@@ -31,6 +31,15 @@ class Fold:
         """The rows trained on."""
         return np.delete(np.arange(self.n), self.removed) if self.given_train is None else self.given_train
 
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """How often each of the n rows is trained on."""
+        if self.given_train is not None:
+            return np.bincount(self.given_train, minlength=self.n).astype(np.float64)
+        counts = np.ones(self.n)
+        counts[self.removed] = 0.0
+        return counts
+
     @cached_property
     def test_in_removed(self) -> Rows:
         """Where the tested rows stand among the removed ones."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..kernels import Kernel
 from .capabilities import Margin, Smoother
-from .coding import Pairs
+from .coding import Link, Pairs
 from .gram import Gram
 from .targets import Targets
 
@@ -31,12 +31,15 @@ class Series:
     """The influence-function series that held-out values are approximated by: its order, which may be infinite.
 
     Losses with kinks are smoothed over ``h`` on both sides of them (None: the loss's own default). The series starts
-    from the minimiser of the smoothed loss ("smoothed"), or from that of the loss itself ("plug-in").
+    from the minimiser of the smoothed loss ("smoothed"), or from that of the loss itself ("plug-in"). ``frozen`` takes
+    the loss for its second-order expansion at the solution on all rows, so that the sum of the series is one Newton
+    step: that of piecewise quadratic losses always is.
     """
 
     order: float = 5
     h: float | None = None
     start: str = "smoothed"
+    frozen: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.order, Real) or not self.order >= 1 or self.order not in (np.inf, self.order // 1):
@@ -185,8 +188,9 @@ class Machine:
 
     ``class_weight`` is None, "balanced" or a tuple of (class, weight) pairs; ``balance_weighted`` says that balanced
     weights take sample weights into account. ``pairs`` is how a machine that is trained on pairs of classes puts them
-    together, None for one-vs-rest and in regression. ``stops_at_tol`` says that the estimator's own solver is iterative
-    and stops at its parameter ``tol``.
+    together, None for one-vs-rest and in regression. ``link`` takes decision values to probabilities, where the
+    estimator has ``predict_proba``. ``stops_at_tol`` says that the estimator's own solver is iterative and stops at its
+    parameter ``tol``; ``exact_tol`` is the one at which it stops at the solution that is scored, None if there is none.
     """
 
     learner: Learner
@@ -195,7 +199,9 @@ class Machine:
     class_weight: Hashable = None
     pairs: Pairs | None = None
     balance_weighted: bool = True
+    link: Link | None = None
     stops_at_tol: bool = False
+    exact_tol: float | None = None
 
     @property
     def weights_follow_fold(self) -> bool:

@@ -40,6 +40,12 @@ def read_machine(estimator: Any) -> Machine:
     return known.reader(estimator)
 
 
+def is_known(estimator: Any) -> bool:
+    """Whether the fast path understands its class, or one that it is derived from."""
+    _register_known_estimators()
+    return isinstance(estimator, tuple(_READERS))
+
+
 def estimators_that_offer(capabilities: Iterable[str]) -> list[str]:
     """The names of the estimators whose learner offers all of some capabilities."""
     _register_known_estimators()

@@ -29,6 +29,13 @@ class Targets:
         return self.whole if isinstance(self.weights, tuple) else self.weights
 
     @property
+    def mean_weights(self) -> Array | None:
+        """The weights of all rows as splits have them: of each row the mean over the splits that train on it."""
+        if not isinstance(self.weights, tuple):
+            return self.weights
+        return np.asarray(np.sum(self.weights, axis=0) / np.maximum(np.sum([w > 0 for w in self.weights], axis=0), 1))
+
+    @property
     def shared(self) -> bool:
         """True if every fold has the same positive weights: one factorisation can serve all of them."""
         if isinstance(self.weights, tuple):

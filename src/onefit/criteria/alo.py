@@ -22,12 +22,14 @@ class ALO(Criterion):
               h = \mathrm{diag}\, K (2\gamma I + \mathrm{diag}(w) K)^{-1}
 
     The averaged ``loss`` is that of ``CV``. For machines of least squares the objective is quadratic: the step is exact
-    and this is LOO. Losses of machines with kinks are smoothed over ``h`` on both sides
-    of them, as in BIF; rows that change their side when another one is left out are what the step does not see.
+    and this is LOO. Losses of machines with kinks are smoothed over ``h`` on both sides of them, as in BIF; rows that
+    change their side when another one is left out are what the step does not see. Of the logistic loss it does not see
+    that curvatures change.
 
     Cost    one fit, and O(m³) for the m rows at which the loss is curved.
     Oracle  dense matrices; n fits.
-    Laws    the sum of the BIF series with as many folds as rows, whose first term is the infinitesimal jackknife.
+    Laws    the sum of the BIF series with as many folds as rows, but for the logistic loss; its first term is the
+            infinitesimal jackknife.
     Source  Rad & Maleki (2018); Wang et al. (2018).
     """
 
@@ -50,5 +52,5 @@ class ALO(Criterion):
         """The mean loss on rows that were left out."""
         if "smoother" in evidence.machine.learner.offers:
             return left_out_loss(evidence, self.loss)
-        held = evidence.left_out_by_series(Series(np.inf, self.h))
+        held = evidence.left_out_by_series(Series(np.inf, self.h, frozen=True))
         return mean_loss(held_out_losses(evidence, held, self.loss), "points")

@@ -23,7 +23,8 @@ class BIF(Criterion):
     Losses of support vector machines are smoothed over ``h`` around their kinks (None: 0.01 for the hinge loss, a
     hundredth of epsilon for regression; nothing for the squared hinge), and the series starts from the minimiser of
     the smoothed loss (``start="smoothed"``) or of the loss itself, as the paper does (``"plug-in"``). The rows at
-    which the loss is curved are frozen: even the whole series is one Newton step of each fold, not exact.
+    which the loss is curved are frozen: even the whole series is one Newton step of each fold, not exact. The logistic
+    loss has derivatives of all orders, which enter by products of lower terms; its whole series is exact.
     ``scale_penalty``, ``aggregate`` and ``loss`` are those of ``CV``.
 
     Cost    one fit and O(r l_i²) per fold; O(r n²) with ``scale_penalty``.

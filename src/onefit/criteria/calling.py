@@ -35,7 +35,7 @@ def evidence_of(K: Any, y: Any, estimator: Any, cv: Any, *, labels: bool, held_o
     machine = read_machine(estimator)
     if not isinstance(machine.kernel, Precomputed):
         raise ValueError(f'A criterion on a Gram matrix needs kernel="precomputed", got {estimator}.')
-    coded = code_targets(y, bool(classifier), machine.pairs)
+    coded = code_targets(y, bool(classifier), machine.pairs, machine.link)
     folds = Folds(gram.n, ())
     if held_out:
         splitter = check_cv(cv, coded.labels, classifier=bool(classifier))

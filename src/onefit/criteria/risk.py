@@ -13,8 +13,9 @@ def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
     """Mean loss on all rows of machines trained on all rows (E,).
 
     None is the loss of the machine: squared for least squares, hinge for support vector classification (of pairs of
-    classes the mean over those that a row's class is in), epsilon-insensitive for support vector regression. Rows count
-    alike, whatever they weigh in training; of several targets it is the mean.
+    classes the mean over those that a row's class is in), epsilon-insensitive for support vector regression, minus the
+    logarithm of the likelihood for logistic regression. Rows count alike, whatever they weigh in training; of several
+    targets it is the mean.
     """
     machine = evidence.machine
     loss = machine.learner.loss if loss is None else loss

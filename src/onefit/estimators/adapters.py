@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from numbers import Real
 
 import numpy as np
+from scipy.special import expit
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
@@ -13,12 +14,17 @@ from .. import kernels
 from ..core.coding import Pairs
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import register_reader
+from ..learners import logistic
+from ..learners.dual import TOLERANCE
 from ..learners.epsilon_insensitive import EpsilonInsensitive
 from ..learners.hinge import Hinge
+from ..learners.logistic import Logistic
 from ..learners.square import SquareLoss
 from ..learners.squared_hinge import SquaredHinge
 from .epsilon_svm import EpsilonSVR
 from .hinge_svm import HingeSVC
+from .kernel_logistic import KernelLogisticRegression
+from .kernel_machine import kernel_of
 from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
 from .support_vector import SupportVectorMachine
@@ -145,6 +151,16 @@ def _own_classifier(estimator) -> Machine:
     return Machine(
         estimator.learner(), _svm_kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator, zero=False),
         pairs=Pairs(), balance_weighted=estimator.balance_weighted, stops_at_tol=True,
+        exact_tol=TOLERANCE,
+    )  # fmt: skip
+
+
+def _logistic(estimator) -> Machine:
+    _refuse_limit(estimator)
+    _check_positive(estimator, "tol")
+    return Machine(
+        Logistic(bool(estimator.fit_intercept)), kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator),
+        link=expit, stops_at_tol=True, exact_tol=logistic.TOLERANCE,
     )  # fmt: skip
 
 
@@ -155,12 +171,13 @@ def _svr(estimator) -> Machine:
 
 def _epsilon_svr(estimator) -> Machine:
     _tube_of(estimator)
-    return _regression(estimator, estimator.learner())
+    return _regression(estimator, estimator.learner(), TOLERANCE)
 
 
-def _regression(estimator, learner: EpsilonInsensitive) -> Machine:
+def _regression(estimator, learner: EpsilonInsensitive, exact_tol: float | None = None) -> Machine:
     _refuse_limit(estimator)
-    return Machine(learner, _svm_kernel_of(estimator), _box_of(estimator), stops_at_tol=True)
+    kernel, box = _svm_kernel_of(estimator), _box_of(estimator)
+    return Machine(learner, kernel, box, stops_at_tol=True, exact_tol=exact_tol)
 
 
 def _tube_of(estimator) -> float:
@@ -184,5 +201,6 @@ register_reader(LSSVR, _ls_svr, SquareLoss)
 register_reader(SVC, _svc, Hinge)
 register_reader(HingeSVC, _own_classifier, Hinge)
 register_reader(L2SVC, _own_classifier, SquaredHinge)
+register_reader(KernelLogisticRegression, _logistic, Logistic)
 register_reader(SVR, _svr, EpsilonInsensitive)
 register_reader(EpsilonSVR, _epsilon_svr, EpsilonInsensitive)

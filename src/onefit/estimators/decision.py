@@ -93,8 +93,8 @@ def cross_val_decision(
     Parameters
     ----------
     estimator : estimator
-        ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline
-        that ends in one; others are retrained, with a warning.
+        ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelLogisticRegression``, ``KernelRidge``,
+        ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; others are retrained, with a warning.
     X, y, cv, groups
         As in ``cross_val_predict``, but the splits may overlap and need not cover all rows.
     sample_weight : array-like of shape (n_samples,), default=None

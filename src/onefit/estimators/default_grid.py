@@ -8,21 +8,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 from sklearn.utils import check_array, check_consistent_length, get_tags
 
 from ..core.machine import NotUnderstoodError
+from ..core.registry import estimators_that_offer, is_known
 from ..kernels import bases, from_params
 from ..kernels.naming import NAMES
 from ..search.axes import Axis, DegreeAxis, Family, LogAxis
 from ..search.indexing import take_rows
 from ..search.routing import final_weights, split_pipeline
 from ..search.views import checked_rows
-from .epsilon_svm import EpsilonSVR
-from .hinge_svm import HingeSVC
-from .l2_svm import L2SVC
-from .ls_svm import LSSVC, LSSVR
 
 SAMPLE = 1000
 """Rows that medians are taken over: half a million pairs, whose median is known to a percent."""
@@ -32,16 +28,6 @@ NOTHING = 1e-12
 
 SUPPORT_VECTOR_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 _ALIASES = {"gaussian": "rbf", "polynomial": "poly"}
-_KERNELS_OF = {
-    SVC: SUPPORT_VECTOR_KERNELS,
-    SVR: SUPPORT_VECTOR_KERNELS,
-    HingeSVC: NAMES,
-    EpsilonSVR: NAMES,
-    L2SVC: NAMES,
-    KernelRidge: NAMES,
-    LSSVC: NAMES,
-    LSSVR: NAMES,
-}
 
 
 def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None) -> dict | list[dict]:
@@ -50,8 +36,9 @@ def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None)
     Parameters
     ----------
     estimator : estimator
-        ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, or a Pipeline
-        that ends in one; then the names have the step's prefix, and scales are those of the transformed X.
+        ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelLogisticRegression``, ``KernelRidge``,
+        ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; then the names have the step's prefix, and scales are
+        those of the transformed X.
     X, y
         The data. The grid depends on the scale of X (in regression also of y) and on the number of rows, and on
         nothing random: medians are those of all pairs of rows, or of 1000 rows drawn with a fixed seed.
@@ -114,16 +101,16 @@ def families(estimator, X, y, kernels=None, fit_params: dict | None = None) -> l
     if transformers is not None:
         X = clone(transformers).fit_transform(X, y, **before)
     prefix = "" if machine is estimator else f"{estimator.steps[-1][0]}__"
-    sample = _Sample.of(checked_rows(X), y if isinstance(machine, SVR | EpsilonSVR) else None)
+    sample = _Sample.of(checked_rows(X), y if "epsilon" in machine.get_params() else None)
     return [_family(machine, name, sample, kernels is not None).renamed(prefix) for name in names]
 
 
 def _kernels_of(machine, kernels) -> list:
     """The kernels to look at, by name or as they are."""
-    known = next((names for kind, names in _KERNELS_OF.items() if isinstance(machine, kind)), None)
+    known = SUPPORT_VECTOR_KERNELS if isinstance(machine, SVC | SVR) else NAMES
     kind = type(machine).__name__
-    if known is None:
-        able = ", ".join(each.__name__ for each in _KERNELS_OF)
+    if not is_known(machine):
+        able = ", ".join(estimators_that_offer([]))
         raise ValueError(f"There is no default grid for {kind}: only for {able}, and Pipelines that end in one.")
     if kernels is None:
         asked = [machine.kernel]
@@ -250,10 +237,10 @@ def _gram_of(machine, kernel, params: dict[str, Any]) -> Callable[[Any], np.ndar
 
 
 def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
-    if isinstance(machine, KernelRidge | LSSVC | LSSVR):
+    if "alpha" in machine.get_params():
         last = max(0, int(np.ceil(np.log10(sample.n))) - 1)
         return {"alpha": LogAxis(spread, 10.0, -6, last, reach=10)}
-    if isinstance(machine, SVR | EpsilonSVR):
+    if "epsilon" in machine.get_params():
         penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=8)
         return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
     return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=8)}

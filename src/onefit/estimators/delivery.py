@@ -22,13 +22,11 @@ from ..core import Folds
 from ..core.caller import warn_caller
 from ..core.machine import NotUnderstoodError
 from ..core.registry import read_machine
-from ..learners.dual import TOLERANCE
 from ..search.execution import evaluate_single
 from ..search.indexing import take_block
 from ..search.plan import plan
 from ..search.request import Request
 from ..search.routing import split_pipeline
-from .support_vector import SupportVectorMachine
 
 PRECISE = 1e-9
 """``tol``, relative to the spread of the values, at which LIBSVM's solution is the exact one for every score."""
@@ -83,9 +81,9 @@ def deliver(model, X, y, fit_params: dict, *, exactly: bool, keep_tol: bool = Fa
     ``single`` says that the exact solution is computed from a Gram matrix in single precision, as it was scored.
     Cost: a training, and for estimators of other packages an exact solution on all rows.
     """
-    final = _stops_at_tol(model) if exactly else None
-    if isinstance(final, SupportVectorMachine):  # the solver that searches use
-        final.set_params(tol=min(final.tol, TOLERANCE))
+    final, exact_tol = _stops_at_tol(model) if exactly else (None, None)
+    if final is not None and exact_tol is not None:  # the solver that searches use
+        final.set_params(tol=min(final.tol, exact_tol))
         return Delivery(_fit(model, X, y, fit_params), np.nan)
     exact = None if final is None else _exact_values(model, X, y, fit_params, single)
     if final is None or exact is None:
@@ -113,12 +111,13 @@ def _tolerances(spread: float, given: float) -> list[float]:
 
 
 def _stops_at_tol(model):
-    """The final estimator, if its solver is iterative and it is one that searches solve by themselves."""
+    """(final estimator, ``exact_tol``) if its solver is iterative and it is one that searches solve by themselves."""
     try:
         final = split_pipeline(model)[1]
-        return final if read_machine(final).stops_at_tol else None
+        machine = read_machine(final)
     except (NotUnderstoodError, ValueError, TypeError):
-        return None
+        return None, None
+    return (final, machine.exact_tol) if machine.stops_at_tol else (None, None)
 
 
 @dataclass(frozen=True)

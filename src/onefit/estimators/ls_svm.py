@@ -6,26 +6,19 @@ import warnings
 from numbers import Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .. import kernels
 from ..core.coding import class_weights, code_classes
-from ..core.ties import identical_rows, repeat_first
 from ..core.weights import check_sample_weight, one_class_only
-from ..kernels.gamma import variance_of
 from ..learners.square_fit import fit_path
+from .kernel_machine import KernelMachine
 
 
-class _LeastSquaresMachine(BaseEstimator):
-    """Kernel, fit and raw prediction, shared by the classifier and the regressor."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
+class _LeastSquaresMachine(KernelMachine):
+    """Kernel and fit, shared by the classifier and the regressor."""
 
     def _check_params(self):
         if not isinstance(self.alpha, Real) or not np.isfinite(self.alpha) or self.alpha < 0:
@@ -40,12 +33,7 @@ class _LeastSquaresMachine(BaseEstimator):
 
     def _fit_coded(self, X, Y, weights, kernel):
         """Solve for coded targets Y (n, c) and keep what prediction needs."""
-        self._kernel = kernel.bound(X.shape[1], variance_of(X))
-        K = self._kernel_between(X, None)
-        if K.shape[0] != K.shape[1]:
-            raise ValueError(f"A precomputed kernel matrix must be square in fit, got shape {K.shape}.")
-        if not np.isfinite(K).all():
-            raise ValueError(f"{self._kernel} has values that are not finite on these data.")
+        K = self._bind(kernel, X)
         alpha = np.array([float(self.alpha)])
         options = {"weights": weights, "bias": self.fit_intercept, "positive": kernel.positive}
         path = fit_path(K, Y, alpha, minimum_norm=True, **options)
@@ -53,18 +41,6 @@ class _LeastSquaresMachine(BaseEstimator):
             warnings.warn("The system is singular at this alpha: using its least-squares solution.", stacklevel=3)
         self.X_fit_ = X
         return path.dual[0], path.intercept[0]
-
-    def _kernel_between(self, X, Y):
-        if isinstance(self._kernel, kernels.Precomputed):
-            return np.array(X, dtype=np.float64)
-        return self._kernel.evaluate(lambda base: base(X, Y))
-
-    def _decide(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values = self._kernel_between(X, self.X_fit_) @ self.dual_coef_ + self.intercept_
-        repeat_first(values, identical_rows(X))
-        return values
 
 
 class LSSVC(ClassifierMixin, _LeastSquaresMachine):
@@ -149,7 +125,7 @@ class LSSVC(ClassifierMixin, _LeastSquaresMachine):
 
     def decision_function(self, X):
         """Signed values, (n,) for two classes and (n, n_classes) for more."""
-        return self._decide(X)
+        return self._values(X)
 
     def predict(self, X):
         """The class with the largest value."""
@@ -203,4 +179,4 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
 
     def predict(self, X):
         """Predicted values, (n,) or (n, n_targets)."""
-        return self._decide(X)
+        return self._values(X)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import kernels
 from ..core.coding import PairCoding, code_pairs, trained_weights
 from ..core.ties import identical_rows, repeat_first
 from ..core.weights import check_sample_weight, one_class_only
-from ..kernels.gamma import variance_of
 from ..learners.support_vector import SupportVectorLearner
+from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 
 
-class SupportVectorMachine(BaseEstimator, ABC):
+class SupportVectorMachine(KernelMachine, ABC):
     """An estimator that is trained by the solver of the searches, one dual problem for each column of its targets.
 
     A column is a pair of classes, or a regression.
@@ -34,12 +32,6 @@ class SupportVectorMachine(BaseEstimator, ABC):
     @abstractmethod
     def _code(self, y, sample_weight) -> tuple[Any, Any]:
         """(columns of targets (n, c), weights of the rows or None) of a checked target."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
 
     def fit(self, X, y, sample_weight=None):
         """Train the machine.
@@ -62,10 +54,7 @@ class SupportVectorMachine(BaseEstimator, ABC):
         kernel = self._check_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=is_regressor(self))
         Y, weights = self._code(y, check_sample_weight(sample_weight, len(y)))
-        self._kernel = kernel.bound(X.shape[1], variance_of(X))
-        K = self._kernel_between(X, None)
-        if K.shape[0] != K.shape[1]:
-            raise ValueError(f"A precomputed kernel matrix must be square in fit, got shape {K.shape}.")
+        K = self._bind(kernel, X)
         fit = fit_columns(
             self.learner(), K, Y, float(self.C), weights,
             positive=kernel.positive, tolerance=self.tol, max_rounds=None if self.max_iter == -1 else self.max_iter,
@@ -78,10 +67,6 @@ class SupportVectorMachine(BaseEstimator, ABC):
         self.intercept_, self.dual_gap_, self.n_iter_ = fit.intercept, fit.gap, fit.rounds
         return self
 
-    @property
-    def _precomputed(self):
-        return isinstance(self._kernel, kernels.Precomputed)
-
     def _column_values(self, X):
         """``f(x) + b`` of every column, (n, c); identical rows have identical values."""
         check_is_fitted(self)
@@ -91,25 +76,10 @@ class SupportVectorMachine(BaseEstimator, ABC):
         repeat_first(values, identical_rows(X))
         return values
 
-    def _kernel_between(self, X, Y):
-        if self._precomputed:
-            return np.array(X, dtype=np.float64)
-        return self._kernel.evaluate(lambda base: base(X, Y))
-
     def _check_params(self):
         """The kernel; parameters that make no sense are errors that name them."""
-        if not isinstance(self.C, Real) or not np.isfinite(self.C) or self.C <= 0:
-            raise ValueError(f"C must be a finite positive number, got {self.C!r}.")
-        if not isinstance(self.tol, Real) or not self.tol > 0:
-            raise ValueError(f"tol must be a positive number, got {self.tol!r}.")
-        if not isinstance(self.max_iter, Integral) or (self.max_iter != -1 and self.max_iter < 1):
-            raise ValueError(f"max_iter must be -1 or a positive whole number, got {self.max_iter!r}.")
-        return kernels.from_params(
-            self.kernel,
-            gamma=None if isinstance(self.gamma, str) and self.gamma == "auto" else self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-        )
+        check_solver_params(self)
+        return kernel_of(self)
 
 
 class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):

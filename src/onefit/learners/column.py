@@ -162,13 +162,7 @@ class Column:
         return found
 
     def _count(self, number: int) -> Array:
-        gram = self.run.gram
-        fold = gram.problem.folds.folds[number]
-        if fold.given_train is None:
-            counts = np.ones(gram.n)
-            counts[fold.removed] = 0.0
-        else:
-            counts = np.bincount(fold.given_train, minlength=gram.n).astype(np.float64)
+        counts = self.run.gram.problem.folds.folds[number].counts
         given = self.run.targets.fold_weights(number)
         return (counts if given is None else counts * given)[self.members]
 
@@ -186,9 +180,7 @@ class Column:
     @cached_property
     def full_weights(self) -> Array:
         """How much each row counts in the full data: as it does on average over the splits that train on it."""
-        weights = self.run.targets.weights
-        if isinstance(weights, tuple):
-            weights = np.sum(weights, axis=0) / np.maximum(np.sum([w > 0 for w in weights], axis=0), 1)
+        weights = self.run.targets.mean_weights
         return (np.ones(self.run.gram.n) if weights is None else weights)[self.members]
 
     def solve_full(self, dual: Dual, C: float) -> Solution:

@@ -16,7 +16,7 @@ from sklearn.utils import column_or_1d
 
 from ..core import Problem, Targets
 from ..core.caller import warn_caller
-from ..core.coding import CodedTargets, Pairs, code_targets, row_weights
+from ..core.coding import CodedTargets, Link, Pairs, code_targets, row_weights
 from ..core.labels import Labels, read_labels
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import read_machine
@@ -86,7 +86,7 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
             planned.refused[number] = error
             continue
         machine, inputs = candidate.machine, data.inputs_of(candidate)
-        kernel, coded = data.bound(machine.kernel, inputs), data.coded(machine.pairs)
+        kernel, coded = data.bound(machine.kernel, inputs), data.coded(machine.pairs, machine.link)
         if not (coded.coding.flat or machine.learner.several_outputs):
             planned.retrain[number] = f"{machine.learner.name} has one target, and y has two dimensions"
             continue
@@ -96,7 +96,7 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
         except (ValueError, TypeError) as error:
             planned.refused[number] = error
             continue
-        key = (inputs, kernel, machine.learner, machine.class_weight, machine.pairs)
+        key = (inputs, kernel, machine.learner, machine.class_weight, machine.pairs, machine.link)
         entry = entries[key].setdefault(machine.penalties, Entry(number, machine.penalties))
         if entry.candidate != number:
             planned.same_as[number] = entry.candidate
@@ -157,7 +157,7 @@ class _Data:
     request: Request
     _inputs: dict[Any, Inputs] = field(default_factory=dict)
     _targets: dict[Any, Targets] = field(default_factory=dict)
-    _coded: dict[Pairs | None, CodedTargets] = field(default_factory=dict)
+    _coded: dict[tuple[Pairs | None, Link | None], CodedTargets] = field(default_factory=dict)
     _gram_checked: bool = False
 
     def inputs_of(self, candidate: _Candidate) -> Inputs:
@@ -180,11 +180,11 @@ class _Data:
             self._gram_checked = True
         return kernel.bound(inputs.X.shape[1])
 
-    def coded(self, pairs: Pairs | None = None) -> CodedTargets:
+    def coded(self, pairs: Pairs | None, link: Link | None) -> CodedTargets:
         """The validated target, coded one-vs-rest or in pairs of classes."""
-        if pairs not in self._coded:
-            self._coded[pairs] = code_targets(self.request.y, self.request.classifier, pairs)
-        return self._coded[pairs]
+        if (pairs, link) not in self._coded:
+            self._coded[pairs, link] = code_targets(self.request.y, self.request.classifier, pairs, link)
+        return self._coded[pairs, link]
 
     def targets_of(self, machine: Machine, coded: CodedTargets, given: np.ndarray | None) -> Targets:
         """Coded targets with the weights of rows; those of training on all rows too where criteria read such."""

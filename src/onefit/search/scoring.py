@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from ..criteria.losses import LOSSES
 from .indexing import take_block, take_metadata, take_rows
 from .loss_scorer import LossScorer
-from .stand_in import StandInClassifier, StandInLabels, StandInRegressor
+from .stand_in import StandInClassifier, StandInLabels, StandInRegressor, StandInWithProbabilities
 from .twins import TWINS
 
 
@@ -166,9 +166,11 @@ class Scoring:
     def _call(self, scorer, tested: ScoredRows, params, decision, prediction, coding):
         X = take_block(tested.columns is not None, tested.X, tested.rows, tested.columns)
         y = take_rows(tested.y, tested.rows)
-        kind = StandInRegressor if coding.classes is None else StandInClassifier
-        classes = coding.classes if tested.present is None else tested.present
-        model = kind(X, decision, prediction, classes)
+        known = (X, decision, prediction, coding.classes if tested.present is None else tested.present)
+        if coding.link is not None:
+            model = StandInWithProbabilities(*known, coding.link)
+        else:
+            model = (StandInRegressor if coding.classes is None else StandInClassifier)(*known)
         try:
             score = scorer(model, X, y, **params)
         except Exception as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from ..core.coding import class_probabilities
+
 
 class _StandIn(BaseEstimator):
     """Knows the values of the very rows that it is handed with, and remembers what else it was asked for."""
@@ -67,3 +69,15 @@ class StandInClassifier(ClassifierMixin, _StandIn):
     def decision_function(self, X):
         """The known decision values of the rows X."""
         return self._known(X, self.decision)
+
+
+class StandInWithProbabilities(StandInClassifier):
+    """Knows ``decision_function``, ``predict`` and, by the ``link`` of the machine, ``predict_proba``."""
+
+    def __init__(self, rows=None, decision=None, prediction=None, classes=None, link=None):
+        super().__init__(rows, decision, prediction, classes)
+        self.link = link
+
+    def predict_proba(self, X):
+        """The probabilities of the classes for the rows X."""
+        return class_probabilities(self._known(X, self.decision), self.link)

@@ -1,0 +1,451 @@
+r"""Kernel logistic regression.
+
+.. math:: \min_{f, b} \tfrac12 \|f\|^2 + \sum_i u_i \log(1 + e^{-y_i (f(x_i) + b)}), \qquad u_i = C w_i
+
+The solution is :math:`f = \sum_j a_j k(x_j, \cdot)` with :math:`a_i = u_i y_i \sigma(-y_i f_i)`, and with a bias
+:math:`\sum_i a_i = 0`. Newton's method takes the residual r of these equations and the curvature
+:math:`D_i = u_i \sigma(f_i) \sigma(-f_i)` to the step (x, d) of (a, b):
+
+.. math:: x + D (K x + d 1) = -r.
+
+A row that is held out is a row with u = 0: all splits are problems with the same K and other weights. Each starts from
+the solution on all rows, and its steps keep the curvature of that one, from which the inverse for a split follows by
+leaving out rows: O(n²) for a step, no factorisation. Steps contract as long as values change little; splits whose
+steps do not shrink by half have Newton's method of their own.
+
+Source: Green & Yandell (1985); Rasmussen & Williams (2006), Algorithm 3.1, for the symmetric form of the step.
+Oracle: minimisation of the objective by L-BFGS; retraining on every split; the path's Taylor coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.special import expit
+
+from ..core import Gram, Targets
+from ..core.machine import HeldOut, Judge, NotUnderstoodError, OnTrain, Series
+from ..linalg.inverse import mirror_upper
+from ..linalg.lapack import cholesky_in_place, invert_in_place
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Apply = Callable[[Array], Array]
+_Point = tuple[Array, float, Array]
+"""(coefficients, bias, values), or how they change."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+TOLERANCE = 1e-10
+"""Newton step, relative to the largest value, at which a solution is found: what is left is less than the step."""
+
+ROUNDS = 100
+"""Newton steps after which a solution is given up: from zero, problems take between four and twenty."""
+
+TRUSTED = 0.5
+"""Change of values up to which no line search is needed: the curvature at other values changes by less than e^0.5."""
+
+REUSED = 0.01
+"""Change of values up to which the next step keeps the factorisation, which then contracts by about as much."""
+
+ROUNDINGS = 4 * EPS
+"""Error of ``K a + b``, relative to the sum of the sizes of its terms."""
+
+SIX_DIGITS = 1e-6
+"""Rounding, relative to the largest value, from which on values are said to be rounded."""
+
+WORTH = 4.0
+"""Sum of (training rows / n)³ over the splits above which they are solved from the solution on all rows: from seven
+folds on. Five folds of 400 rows take as long as by Newton's method for each split, ten take half as long."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients, bias and values of all rows; ``error`` is that of the values, with rounding."""
+
+    a: Array
+    b: float
+    f: Array
+    error: float
+    rounded: bool
+    rounds: int
+    converged: bool
+
+
+class _Curved:
+    """``M = (K + D^{-1})^{-1}`` on the rows with curvature D, else zero, from a factor of ``I + S K S``, S = √D."""
+
+    def __init__(self, K: Array, D: Array) -> None:
+        self.n, self.rows = len(K), np.flatnonzero(D > 0)
+        self.S = np.sqrt(D[self.rows])
+        self.factor = K[np.ix_(self.rows, self.rows)]
+        self.factor *= self.S[:, None]
+        self.factor *= self.S
+        self.factor.flat[:: len(self.rows) + 1] += 1.0
+        if not cholesky_in_place(self.factor, len(self.rows)):
+            raise NotUnderstoodError("the kernel is not positive semi-definite on these data")
+
+    def apply(self, V: Array) -> Array:
+        """``M V`` for V (n,) or (n, t)."""
+        S = self.S if V.ndim == 1 else self.S[:, None]
+        out = np.zeros(V.shape)
+        out[self.rows] = S * cho_solve((self.factor.T, True), S * V[self.rows], check_finite=False)
+        return out
+
+    def inverse(self) -> tuple[Array, Array]:
+        """``(I + S K S)^{-1}`` (n, n) and S (n,), zero in rows without curvature; the factor is overwritten."""
+        invert_in_place(self.factor, factorised=True)
+        mirror_upper(self.factor)
+        S = np.zeros(self.n)
+        S[self.rows] = self.S
+        if len(self.rows) == self.n:
+            return self.factor, S
+        G = np.eye(self.n)
+        G[np.ix_(self.rows, self.rows)] = self.factor
+        return G, S
+
+
+class _LeftOut:
+    """``M`` of several splits without their rows ``removed``, each a column, from the inverse G of all rows."""
+
+    def __init__(self, G: Array, S: Array, removed: list[Rows]) -> None:
+        self.G, self.removed, self.S = G, removed, np.repeat(S[:, None], len(removed), axis=1)
+        for k, rows in enumerate(removed):
+            self.S[rows, k] = 0.0
+        self.inverses = [np.linalg.inv(G[np.ix_(rows, rows)]) for rows in removed]
+
+    def apply(self, V: Array) -> Array:
+        """``M V`` for V (n, t), whose columns belong to the splits."""
+        out = self.G @ (self.S * V)
+        for k, (rows, inverse) in enumerate(zip(self.removed, self.inverses)):
+            out[:, k] -= self.G[:, rows] @ (inverse @ out[rows, k])
+        return np.asarray(self.S * out)
+
+    def of(self, columns: Rows) -> _LeftOut:
+        """Some of the splits only."""
+        part = object.__new__(_LeftOut)
+        part.G, part.S = self.G, self.S[:, columns]
+        part.removed, part.inverses = [self.removed[k] for k in columns], [self.inverses[k] for k in columns]
+        return part
+
+
+def slopes(y: Array, f: Array) -> Array:
+    """``y σ(-y f)``: minus the derivative of the loss."""
+    return np.asarray(y * expit(-y * f))
+
+
+def _step(apply: Apply, image: Array, r: Array, total: Array | float, bias: bool) -> tuple[Array, Array]:
+    """(x, d) with ``x + D (K x + d 1) = -r`` and, with a bias, ``sum(x) = -total``; ``image`` is ``K r``."""
+    y = apply(image)
+    d = np.zeros(r.shape[1:])
+    if bias:
+        constant = apply(np.ones(r.shape))
+        d = (total - r.sum(axis=0) + y.sum(axis=0)) / constant.sum(axis=0)
+        y -= d * constant
+    return y - r, d
+
+
+def solve(
+    K: Array,
+    y: Array,
+    u: Array,
+    bias: bool,
+    start: tuple[Array, float] | None = None,
+    *,
+    tolerance: float = TOLERANCE,
+    max_rounds: int = ROUNDS,
+) -> Solution:
+    """Newton's method with a line search, from zero or a nearby solution (a, b). Rows with u = 0 are only predicted.
+
+    Cost: O(n³) for each factorisation; steps that are small already keep the last one.
+    """
+    a, b = (np.zeros(len(y)), 0.0) if start is None else start
+    f, size, step, curved = K @ a + b, np.inf, 0.0, None
+    magnitude = float(np.abs(K.diagonal()).max(initial=0.0))
+    for rounds in range(1, max_rounds + 1):
+        r = a - u * slopes(y, f)
+        image = K @ r
+        if curved is None or size > REUSED:
+            curved = _Curved(K, u * expit(f) * expit(-f))
+        x, d = _step(curved.apply, image, r, a.sum(), bias)
+        change = K @ x + d
+        size, share = float(np.abs(change).max(initial=0.0)), 1.0
+        if not np.isfinite(size):
+            break
+        if size > TRUSTED:
+            slope = float(image @ x + d * (r - a).sum())
+            share = _line_search(y, u, (a, b, f), (x, float(d), change), slope)
+        a, b = a + share * x, b + share * float(d)
+        f, step = K @ a + b, share * size
+        if share == 1.0 and size <= tolerance * float(np.abs(f).max(initial=0.0)) + _rounding(magnitude, a, b):
+            return _found(a, b, f, step, magnitude, rounds)
+    return Solution(a, b, f, np.inf, False, max_rounds, False)
+
+
+def _rounding(magnitude: float, a: Array, b: float) -> float:
+    return ROUNDINGS * (magnitude * float(np.abs(a).sum()) + abs(b))
+
+
+def _found(a: Array, b: float, f: Array, step: float, magnitude: float, rounds: int) -> Solution:
+    rounding = _rounding(magnitude, a, b)
+    rounded = rounding > SIX_DIGITS * float(np.abs(f).max(initial=0.0))
+    return Solution(a, b, f, step + rounding, rounded, rounds, True)
+
+
+def _line_search(y: Array, u: Array, point: _Point, direction: _Point, slope: float) -> float:
+    """The first of 1, 1/2, 1/4 … that lowers the objective by Armijo's rule."""
+    a, b, f = point
+    x, d, change = direction
+
+    def objective(share: float) -> float:
+        values, bias = f + share * change, b + share * d
+        return float((a + share * x) @ (values - bias)) / 2 + float(u @ np.logaddexp(0.0, -y * values))
+
+    before, share = objective(0.0), 1.0
+    while share > EPS and not objective(share) <= before + 1e-4 * share * slope + EPS * abs(before):
+        share /= 2
+    return share
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """The learner: targets are -1 and +1, a column for each class that is set against the rest."""
+
+    bias: bool = True
+    name = "kernel logistic regression"
+    offers = frozenset({"fitted", "series"})
+    certifies = False
+    several_outputs = False
+
+    def loss(self, y: Array, f: Array) -> Array:
+        """``log(1 + exp(-y f))``."""
+        return np.logaddexp(0.0, -y * f)
+
+    def squares(self, columns: int) -> int:
+        """Gram matrix, factor or inverse of the system, and parts of them."""
+        return 3
+
+    def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
+        """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
+        K, values = gram.dense(), np.full((len(penalties), *targets.Y.shape), np.nan)
+        weights = targets.whole_weights
+        weights = np.ones(gram.n) if weights is None else weights
+        for column in range(targets.Y.shape[1]):
+            y, start = targets.Y[:, column], None
+            for k, C in enumerate(penalties):
+                with gram.problem.ledger.record("full solution"):
+                    found = solve(K, y, C * weights, self.bias, start)
+                start = found.a, found.b
+                if found.converged:
+                    values[k, :, column] = found.f
+        return values
+
+    def heldout(
+        self,
+        gram: Gram,
+        targets: Targets,
+        penalties: Array,
+        *,
+        scale_penalty: bool = False,
+        series: Series | None = None,
+        resolve_small: bool = True,
+        on_train: OnTrain | None = None,
+        judge: Judge | None = None,
+    ) -> HeldOut:
+        """Out-of-fold values for every C, from small to large, and split; NaN where a split lacks one of two classes.
+
+        The sum of the whole ``series`` is exact, unless its curvature is frozen: then it is one Newton step.
+        """
+        with gram.problem.ledger.record("heldout"):
+            if series is not None and series.order == np.inf and not series.frozen:
+                series = None
+            return _Run(self, gram, targets, penalties, scale_penalty, series, on_train).all_columns()
+
+
+@dataclass
+class _Run:
+    """One pass over the penalties for every column of the targets."""
+
+    learner: Logistic
+    gram: Gram
+    targets: Targets
+    penalties: Array
+    scale_penalty: bool
+    series: Series | None
+    on_train: OnTrain | None
+
+    def all_columns(self) -> HeldOut:
+        folds, L, c = self.gram.problem.folds, len(self.penalties), self.targets.Y.shape[1]
+        self.K = self.gram.dense()
+        self.magnitude = float(np.abs(self.K.diagonal()).max(initial=0.0))
+        self.test = [np.full((L, len(fold.test), c), np.nan) for fold in folds]
+        self.train = None
+        if self.on_train is not None:
+            self.train = [np.full((L, len(fold.train), c), np.nan) for fold in folds]
+        self.error = np.zeros(L) if self.series is None else np.full(L, np.nan)
+        self.failed, self.rounded = np.zeros(L, dtype=bool), np.zeros(L, dtype=bool)
+        for column in range(c):
+            self._column(column)
+        if self.on_train is not None and self.train is not None:
+            for number, part in enumerate(self.train):
+                self.on_train(number, np.arange(L), part)
+        test = self.test
+        if folds.leave_one_out:
+            order = np.argsort([fold.test[0] for fold in folds])
+            test = [np.concatenate([test[i] for i in order], axis=1)]
+        reason = "Newton's method did not converge"
+        return HeldOut(test, self.error, self.failed, self.series is None, reason, rounded=self.rounded)
+
+    def _weights(self, number: int) -> Array:
+        """How much each row counts in a split, in units of C."""
+        problem = self.gram.problem
+        fold, given = problem.folds.folds[number], self.targets.fold_weights(number)
+        growth = (problem.total or self.gram.n) / len(fold.train) if self.scale_penalty else 1.0
+        return growth * (fold.counts if given is None else fold.counts * given)
+
+    def _column(self, column: int) -> None:
+        self.column, self.y = column, np.ascontiguousarray(self.targets.Y[:, column])
+        splits, positive = [], self.y > 0
+        for number in range(len(self.gram.problem.folds)):
+            used = self._weights(number) > 0
+            if (used & positive).any() and (used & ~positive).any():
+                splits.append(number)
+        sizes = np.array([self.gram.problem.folds.training_sizes[number] for number in splits])
+        if self.series is not None or float(((sizes / self.gram.n) ** 3).sum()) > WORTH:
+            self._from_all_rows(splits)
+        else:
+            for number in splits:
+                self._by_itself(number)
+
+    def _by_itself(self, number: int) -> None:
+        """One split along the path, by its own factorisations."""
+        weights, start = self._weights(number), None
+        for k, C in enumerate(self.penalties):
+            start = self._solve(k, number, C * weights, start)
+
+    def _solve(self, k: int, number: int, u: Array, start: tuple[Array, float] | None) -> tuple[Array, float]:
+        with self.gram.problem.ledger.record("fold solution"):
+            found = solve(self.K, self.y, u, self.learner.bias, start)
+        self.failed[k] |= not found.converged
+        self.rounded[k] |= found.rounded
+        self.error[k] = max(self.error[k], found.error)
+        self._keep(k, number, found.f)
+        return found.a, found.b
+
+    def _keep(self, k: int, number: int, f: Array) -> None:
+        fold = self.gram.problem.folds.folds[number]
+        self.test[number][k, :, self.column] = f[fold.test]
+        if self.train is not None:
+            self.train[number][k, :, self.column] = f[fold.train]
+
+    def _from_all_rows(self, splits: list[int]) -> None:
+        """All splits from the solution on all rows, as many at a time as take little memory beside K."""
+        n, start = self.gram.n, None
+        weights = self.targets.mean_weights
+        weights = np.ones(n) if weights is None else weights
+        orders = 1 if self.series is None or self.series.order == np.inf else int(self.series.order)
+        at_once = max(1, n // (8 * orders))
+        for k, C in enumerate(self.penalties):
+            with self.gram.problem.ledger.record("full solution"):
+                full = solve(self.K, self.y, C * weights, self.learner.bias, start)
+            start = full.a, full.b
+            if not full.converged:
+                self.failed[k] = True
+                continue
+            self.rounded[k] |= full.rounded
+            curved = _Curved(self.K, C * weights * expit(full.f) * expit(-full.f))
+            G, S = curved.inverse()
+            for first in range(0, len(splits), at_once):
+                part = splits[first : first + at_once]
+                V = np.column_stack([C * self._weights(number) for number in part])
+                self._some_splits(k, part, full, C * weights, V, G, S)
+
+    def _some_splits(self, k: int, splits: list[int], full: Solution, u: Array, V: Array, G: Array, S: Array) -> None:
+        """Values of some splits, whose rows have the weights V (n, t) in place of u."""
+        if self.series is not None and self.series.order < np.inf:
+            F = full.f[:, None] + self._terms(full, u, V, G, S, int(self.series.order))
+        else:
+            left_out = _LeftOut(G, S, [np.flatnonzero((v == 0) & (S > 0)) for v in V.T])
+            if self.series is None:
+                self._exactly(k, splits, full, V, left_out)
+                return
+            F = self._newton_steps(full, V, left_out, alike=bool(((u[:, None] == V) | (V == 0)).all()))
+        for number, f in zip(splits, F.T):
+            self._keep(k, number, f)
+
+    def _exactly(self, k: int, splits: list[int], full: Solution, V: Array, left_out: _LeftOut) -> None:
+        """Steps with the curvature of all rows for as long as each is at most half of the one before."""
+        y, bias, K = self.y[:, None], self.learner.bias, self.K
+        A, b = np.repeat(full.a[:, None], len(splits), axis=1), np.full(len(splits), full.b)
+        F = np.repeat(full.f[:, None], len(splits), axis=1)
+        last, open_ = np.full(len(splits), np.inf), np.arange(len(splits))
+        while len(open_):
+            part = left_out if len(open_) == len(splits) else left_out.of(open_)
+            R = A[:, open_] - V[:, open_] * slopes(y, F[:, open_])
+            X, d = _step(part.apply, K @ R, R, A[:, open_].sum(axis=0), bias)
+            with np.errstate(invalid="ignore", over="ignore"):
+                A[:, open_] += X
+                b[open_] += d
+                values = K @ A[:, open_] + b[open_]
+                change = np.abs(values - F[:, open_])
+            F[:, open_], size = values, change.max(axis=0)
+            change[V[:, open_] == 0] = 0.0  # rows that are held out have no curvature
+            curved = change.max(axis=0)
+            slow = ~(curved <= np.minimum(last[open_] / 2, 1.0))
+            largest = np.abs(values).max(axis=0)
+            rounding = np.array([_rounding(self.magnitude, A[:, j], b[j]) for j in open_])
+            done = ~slow & (size <= TOLERANCE * largest + rounding)
+            for j in open_[slow]:
+                self._solve(k, splits[j], V[:, j], (full.a, full.b))
+            for j, error in zip(open_[done], (size + rounding)[done]):
+                self.error[k] = max(self.error[k], error)
+                self._keep(k, splits[j], F[:, j])
+            last[open_], open_ = curved, open_[~(slow | done)]
+
+    def _newton_steps(self, full: Solution, V: Array, left_out: _LeftOut, alike: bool) -> Array:
+        """Values (n, t) after one Newton step of each split; ``alike`` says that rows are left out and no more."""
+        D, slope = (expit(full.f) * expit(-full.f))[:, None] * V, slopes(self.y, full.f)[:, None]
+        R = full.a[:, None] - V * slope
+
+        def apply(B: Array) -> Array:
+            if alike:
+                return left_out.apply(B)
+            return np.column_stack([_Curved(self.K, curvature).apply(b) for curvature, b in zip(D.T, B.T)])
+
+        X, d = _step(apply, self.K @ R, R, full.a.sum(), self.learner.bias)
+        return np.asarray(full.f[:, None] + self.K @ X + d)
+
+    def _terms(self, full: Solution, u: Array, V: Array, G: Array, S: Array, order: int) -> Array:
+        r"""The influence-function series without its first term, (n, t).
+
+        Along the path of weights :math:`u - \epsilon (u - v)` the solution is :math:`f(\epsilon) = \sum_s T_s
+        \epsilon^s`, and its value at one is that of the split. The Taylor coefficients of :math:`p = \sigma(f)` and
+        :math:`q = p (1 - p)` follow from :math:`p' = q f'`:
+
+        .. math:: p_s = q_0 T_s + h_s, \quad h_s = \frac1s \sum_{k=1}^{s-1} k \, T_k q_{s-k}, \quad
+                  q_s = p_s - \sum_{j=0}^s p_j p_{s-j},
+
+        so that all derivatives of the loss enter by products of lower terms. With the coefficients
+        :math:`a = (u - \epsilon (u - v)) (y_+ - p)`, every term solves the same linear system. A frozen curvature
+        leaves out h. Cost: O(n² t) for each of the terms.
+        """
+        drop = u[:, None] - V
+        p0 = np.repeat(expit(full.f)[:, None], V.shape[1], axis=1)
+        P, Q = [p0], [np.repeat((expit(full.f) * expit(-full.f))[:, None], V.shape[1], axis=1)]
+        T: list[Array] = [np.zeros(V.shape)]  # T_0 itself is not needed
+        slope, S = -slopes(self.y, full.f)[:, None], S[:, None]
+        apply: Apply = lambda B: S * (G @ (S * B))  # noqa: E731
+        for s in range(1, order + 1):
+            h = sum((j * T[j] * Q[s - j] for j in range(1, s)), np.zeros(V.shape)) / s
+            if self.series is not None and self.series.frozen:
+                h[:] = 0.0
+            r = u[:, None] * h - drop * (slope if s == 1 else P[s - 1])
+            x, d = _step(apply, self.K @ r, r, 0.0, self.learner.bias)
+            T.append(self.K @ x + d)
+            P.append(Q[0] * T[s] + h)
+            Q.append(P[s] - sum((P[j] * P[s - j] for j in range(s + 1)), np.zeros(V.shape)))
+        return np.asarray(sum(T))
