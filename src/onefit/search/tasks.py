@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,9 @@ from .deadline import Deadline
 from .row import Row
 from .scoring import ScoredRows, Scoring
 from .views import Inputs
+
+PART = 8
+"""Kernels, at most, that a process evaluates before it reports: what an interruption or a time budget may cost."""
 
 WAVE = 4
 """Kernels that do not know of each other's scores when candidates are pruned."""
@@ -187,12 +191,16 @@ def waves(count: int) -> Iterator[list[int]]:
 
 
 def divide(tasks: Sequence[KernelTask], workers: int) -> list[list[int]]:
-    """Numbers of tasks, divided so that each part is of one group and a group has at most one part for each worker.
+    """Numbers of tasks in parts that are run, and report their rows, at once; the tasks of a part are of one group.
 
-    A part computes its base matrices once. Neighbouring kernels take about equally long, so they go to different parts.
+    A part computes its base matrices once, so a group has one part for each worker, and more only if these would have
+    more than ``PART`` tasks. Neighbouring kernels take about equally long, so they go to different parts.
     """
     groups: dict[object, list[int]] = {}
     for number, task in enumerate(tasks):
         groups.setdefault(task.group, []).append(number)
-    parts = [numbers[first::workers] for numbers in groups.values() for first in range(workers)]
-    return [part for part in parts if part]
+    parts = []
+    for numbers in groups.values():
+        count = min(len(numbers), max(workers, math.ceil(len(numbers) / PART)))
+        parts += [numbers[first::count] for first in range(count)]
+    return parts
