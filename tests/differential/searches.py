@@ -17,7 +17,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelLogisticRegression
 
 from . import pipelines, scorers, splitters
 
@@ -54,6 +54,8 @@ def draw(seed: int) -> Search:
     kind = rng.choice([SVC, SVR, L2SVC, KernelRidge, LSSVC, LSSVR], p=[0.25, 0.15, 0.15, 0.15, 0.15, 0.15])
     if np.random.default_rng([27, seed]).random() < 0.25:
         kind = {SVC: HingeSVC, SVR: EpsilonSVR}.get(kind, kind)
+    if np.random.default_rng([23, seed]).random() < 0.4:
+        kind = {L2SVC: KernelLogisticRegression}.get(kind, kind)
     n, d = int(rng.integers(20, 121)), int(rng.integers(1, 9))
     X = draw_inputs(rng, n, d)
     steps = pipelines.draw_steps(rng, d, is_classifier(kind())) if rng.random() < 0.4 else []
@@ -146,9 +148,9 @@ def draw_machine_params(rng, kind, kernel, y, size):
         params |= {"gamma": float(rng.choice([0.1, 1.0])) / size, "degree": int(rng.integers(2, 4)), "coef0": 1.0}
     if kind in (SVR, EpsilonSVR):
         params["epsilon"] = float(rng.choice([0.0, 0.01, 0.1, 1.0])) * float(np.std(y) or 1.0)
-    if kind in (SVC, HingeSVC, L2SVC, LSSVC):
+    if kind in (SVC, HingeSVC, L2SVC, KernelLogisticRegression, LSSVC):
         params["class_weight"] = draw_class_weight(rng, y)
-    if kind in (HingeSVC, EpsilonSVR, L2SVC, LSSVC, LSSVR):
+    if kind in (HingeSVC, EpsilonSVR, L2SVC, KernelLogisticRegression, LSSVC, LSSVR):
         params["fit_intercept"] = bool(rng.random() < (0.5 if kind in (HingeSVC, EpsilonSVR) else 0.8))
     if kind is SVC and rng.random() < 0.2:
         params["decision_function_shape"] = "ovo"

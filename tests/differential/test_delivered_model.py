@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelSearchCV, RefitWarning
+from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelLogisticRegression, KernelSearchCV, RefitWarning
 from onefit.cli.code import expression
 from tests.oracles.decisions import svm_oracle, training_values
 from tests.oracles.interior_point import violation
@@ -36,7 +36,7 @@ REGRESSIONS = [(1, "r2"), (1, "neg_mean_absolute_error"), (2, "r2")]
 
 
 def _cases():
-    for kind in (SVC, HingeSVC, L2SVC, LSSVC):
+    for kind in (SVC, HingeSVC, L2SVC, KernelLogisticRegression, LSSVC):
         for classes, scoring in CLASSIFICATIONS:
             for weight in (None, "balanced"):
                 yield kind(class_weight=weight), classes, scoring

@@ -45,7 +45,8 @@ def test_searches_are_of_every_kind():
     """Machines, kernels, Pipelines, splitters, weights and scorings all occur in the searches."""
     searches = [draw(seed) for seed in [*FAST, *SLOW]]
     machines = {type(search.machine).__name__ for search in searches}
-    assert machines == {"SVC", "SVR", "HingeSVC", "EpsilonSVR", "L2SVC", "KernelRidge", "LSSVC", "LSSVR"}
+    own = {"HingeSVC", "EpsilonSVR", "L2SVC", "KernelLogisticRegression", "LSSVC", "LSSVR"}
+    assert machines == {"SVC", "SVR", "KernelRidge"} | own
     kernels = {search.machine.kernel for search in searches}
     assert kernels == {"rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed"}
     steps = {

@@ -219,7 +219,7 @@ class TestRefusals:
             default_grid(SVC(), X, y, kernels=["gaussian", "precomputed"])
 
     def test_other_estimators(self, two_classes):
-        with pytest.raises(ValueError, match="no default grid for NuSVC: only for KernelRidge, .*SVC, .*SVR"):
+        with pytest.raises(ValueError, match=r"no default grid for NuSVC: only for KernelRidge, .*SVC, .*SVR"):
             default_grid(NuSVC(), *two_classes)
         with pytest.raises(ValueError, match="no default grid for StandardScaler"):
             default_grid(make_pipeline(StandardScaler()), *two_classes)

@@ -6,7 +6,8 @@ import pytest
 from onefit.core import DenseGram, Folds, Problem, Targets
 from onefit.core.machine import Series
 from onefit.kernels import Precomputed
-from onefit.learners.logistic import Logistic, solve
+from onefit.learners.logistic import Logistic
+from onefit.learners.logistic_newton import solve
 
 from ..oracles.logistic import minimiser, taylor_terms
 from ..oracles.support_vector import gaussian

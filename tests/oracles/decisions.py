@@ -7,10 +7,11 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR
 from sklearn.utils.class_weight import compute_sample_weight
 
-from onefit import L2SVC, LSSVC, EpsilonSVR, HingeSVC
+from onefit import L2SVC, LSSVC, EpsilonSVR, HingeSVC, KernelLogisticRegression
 
 from .interior_point import InteriorPointSVC, InteriorPointSVR
 from .least_squares import solve
+from .logistic import minimiser
 from .support_vector import squared_hinge_newton
 
 
@@ -52,6 +53,14 @@ def least_squares_values(machine, X, y):
     return values[:, 0] if np.ndim(y) == 1 and values.shape[1] == 1 else values
 
 
+def logistic_values(machine, X, y):
+    """Values of a logistic regression with gamma a number, on the rows it is trained on, by a general optimiser."""
+    K = pairwise_kernels(X, metric=machine.kernel, gamma=machine.gamma)
+    u = machine.C * compute_sample_weight(machine.class_weight, y)
+    values = np.column_stack([minimiser(K, column, u, machine.fit_intercept) for column in _coded(y).T])
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
 def _coded(y):
     """-1 and +1: one column for two classes, one for each of several."""
     classes = np.unique(y)
@@ -64,4 +73,6 @@ def training_values(machine, X, y):
     if isinstance(machine, SVC | SVR | HingeSVC | EpsilonSVR | L2SVC):
         oracle = svm_oracle(machine).fit(X, y)
         return oracle.decision_function(X) if is_classifier(machine) else oracle.predict(X)
+    if isinstance(machine, KernelLogisticRegression):
+        return logistic_values(machine, X, y)
     return least_squares_values(machine, X, y)

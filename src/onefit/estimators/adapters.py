@@ -14,7 +14,7 @@ from .. import kernels
 from ..core.coding import Pairs
 from ..core.machine import Machine, NotUnderstoodError
 from ..core.registry import register_reader
-from ..learners import logistic
+from ..learners import logistic_newton
 from ..learners.dual import TOLERANCE
 from ..learners.epsilon_insensitive import EpsilonInsensitive
 from ..learners.hinge import Hinge
@@ -160,7 +160,7 @@ def _logistic(estimator) -> Machine:
     _check_positive(estimator, "tol")
     return Machine(
         Logistic(bool(estimator.fit_intercept)), kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator),
-        link=expit, stops_at_tol=True, exact_tol=logistic.TOLERANCE,
+        link=expit, stops_at_tol=True, exact_tol=logistic_newton.TOLERANCE,
     )  # fmt: skip
 
 

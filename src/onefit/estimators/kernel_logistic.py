@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from ..core.coding import Coding, class_probabilities, class_weights, code_classes
 from ..core.weights import check_sample_weight, one_class_only
-from ..learners.logistic import ROUNDS, solve
+from ..learners.logistic_newton import ROUNDS, solve
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 
 

@@ -19,94 +19,21 @@ Oracle: minimisation of the objective by L-BFGS; retraining on every split; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
 from scipy.special import expit
 
 from ..core import Gram, Targets
-from ..core.machine import HeldOut, Judge, NotUnderstoodError, OnTrain, Series
-from ..linalg.inverse import mirror_upper
-from ..linalg.lapack import cholesky_in_place, invert_in_place
+from ..core.machine import HeldOut, Judge, OnTrain, Series
+from .logistic_newton import TOLERANCE, Apply, Array, Curved, Solution, newton_step, rounding_of, slopes, solve
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Apply = Callable[[Array], Array]
-_Point = tuple[Array, float, Array]
-"""(coefficients, bias, values), or how they change."""
-
-EPS = float(np.finfo(np.float64).eps)
-
-TOLERANCE = 1e-10
-"""Newton step, relative to the largest value, at which a solution is found: what is left is less than the step."""
-
-ROUNDS = 100
-"""Newton steps after which a solution is given up: from zero, problems take between four and twenty."""
-
-TRUSTED = 0.5
-"""Change of values up to which no line search is needed: the curvature at other values changes by less than e^0.5."""
-
-REUSED = 0.01
-"""Change of values up to which the next step keeps the factorisation, which then contracts by about as much."""
-
-ROUNDINGS = 4 * EPS
-"""Error of ``K a + b``, relative to the sum of the sizes of its terms."""
-
-SIX_DIGITS = 1e-6
-"""Rounding, relative to the largest value, from which on values are said to be rounded."""
 
 WORTH = 4.0
 """Sum of (training rows / n)³ over the splits above which they are solved from the solution on all rows: from seven
 folds on. Five folds of 400 rows take as long as by Newton's method for each split, ten take half as long."""
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Coefficients, bias and values of all rows; ``error`` is that of the values, with rounding."""
-
-    a: Array
-    b: float
-    f: Array
-    error: float
-    rounded: bool
-    rounds: int
-    converged: bool
-
-
-class _Curved:
-    """``M = (K + D^{-1})^{-1}`` on the rows with curvature D, else zero, from a factor of ``I + S K S``, S = √D."""
-
-    def __init__(self, K: Array, D: Array) -> None:
-        self.n, self.rows = len(K), np.flatnonzero(D > 0)
-        self.S = np.sqrt(D[self.rows])
-        self.factor = K[np.ix_(self.rows, self.rows)]
-        self.factor *= self.S[:, None]
-        self.factor *= self.S
-        self.factor.flat[:: len(self.rows) + 1] += 1.0
-        if not cholesky_in_place(self.factor, len(self.rows)):
-            raise NotUnderstoodError("the kernel is not positive semi-definite on these data")
-
-    def apply(self, V: Array) -> Array:
-        """``M V`` for V (n,) or (n, t)."""
-        S = self.S if V.ndim == 1 else self.S[:, None]
-        out = np.zeros(V.shape)
-        out[self.rows] = S * cho_solve((self.factor.T, True), S * V[self.rows], check_finite=False)
-        return out
-
-    def inverse(self) -> tuple[Array, Array]:
-        """``(I + S K S)^{-1}`` (n, n) and S (n,), zero in rows without curvature; the factor is overwritten."""
-        invert_in_place(self.factor, factorised=True)
-        mirror_upper(self.factor)
-        S = np.zeros(self.n)
-        S[self.rows] = self.S
-        if len(self.rows) == self.n:
-            return self.factor, S
-        G = np.eye(self.n)
-        G[np.ix_(self.rows, self.rows)] = self.factor
-        return G, S
 
 
 class _LeftOut:
@@ -131,84 +58,6 @@ class _LeftOut:
         part.G, part.S = self.G, self.S[:, columns]
         part.removed, part.inverses = [self.removed[k] for k in columns], [self.inverses[k] for k in columns]
         return part
-
-
-def slopes(y: Array, f: Array) -> Array:
-    """``y σ(-y f)``: minus the derivative of the loss."""
-    return np.asarray(y * expit(-y * f))
-
-
-def _step(apply: Apply, image: Array, r: Array, total: Array | float, bias: bool) -> tuple[Array, Array]:
-    """(x, d) with ``x + D (K x + d 1) = -r`` and, with a bias, ``sum(x) = -total``; ``image`` is ``K r``."""
-    y = apply(image)
-    d = np.zeros(r.shape[1:])
-    if bias:
-        constant = apply(np.ones(r.shape))
-        d = (total - r.sum(axis=0) + y.sum(axis=0)) / constant.sum(axis=0)
-        y -= d * constant
-    return y - r, d
-
-
-def solve(
-    K: Array,
-    y: Array,
-    u: Array,
-    bias: bool,
-    start: tuple[Array, float] | None = None,
-    *,
-    tolerance: float = TOLERANCE,
-    max_rounds: int = ROUNDS,
-) -> Solution:
-    """Newton's method with a line search, from zero or a nearby solution (a, b). Rows with u = 0 are only predicted.
-
-    Cost: O(n³) for each factorisation; steps that are small already keep the last one.
-    """
-    a, b = (np.zeros(len(y)), 0.0) if start is None else start
-    f, size, step, curved = K @ a + b, np.inf, 0.0, None
-    magnitude = float(np.abs(K.diagonal()).max(initial=0.0))
-    for rounds in range(1, max_rounds + 1):
-        r = a - u * slopes(y, f)
-        image = K @ r
-        if curved is None or size > REUSED:
-            curved = _Curved(K, u * expit(f) * expit(-f))
-        x, d = _step(curved.apply, image, r, a.sum(), bias)
-        change = K @ x + d
-        size, share = float(np.abs(change).max(initial=0.0)), 1.0
-        if not np.isfinite(size):
-            break
-        if size > TRUSTED:
-            slope = float(image @ x + d * (r - a).sum())
-            share = _line_search(y, u, (a, b, f), (x, float(d), change), slope)
-        a, b = a + share * x, b + share * float(d)
-        f, step = K @ a + b, share * size
-        if share == 1.0 and size <= tolerance * float(np.abs(f).max(initial=0.0)) + _rounding(magnitude, a, b):
-            return _found(a, b, f, step, magnitude, rounds)
-    return Solution(a, b, f, np.inf, False, max_rounds, False)
-
-
-def _rounding(magnitude: float, a: Array, b: float) -> float:
-    return ROUNDINGS * (magnitude * float(np.abs(a).sum()) + abs(b))
-
-
-def _found(a: Array, b: float, f: Array, step: float, magnitude: float, rounds: int) -> Solution:
-    rounding = _rounding(magnitude, a, b)
-    rounded = rounding > SIX_DIGITS * float(np.abs(f).max(initial=0.0))
-    return Solution(a, b, f, step + rounding, rounded, rounds, True)
-
-
-def _line_search(y: Array, u: Array, point: _Point, direction: _Point, slope: float) -> float:
-    """The first of 1, 1/2, 1/4 … that lowers the objective by Armijo's rule."""
-    a, b, f = point
-    x, d, change = direction
-
-    def objective(share: float) -> float:
-        values, bias = f + share * change, b + share * d
-        return float((a + share * x) @ (values - bias)) / 2 + float(u @ np.logaddexp(0.0, -y * values))
-
-    before, share = objective(0.0), 1.0
-    while share > EPS and not objective(share) <= before + 1e-4 * share * slope + EPS * abs(before):
-        share /= 2
-    return share
 
 
 @dataclass(frozen=True)
@@ -349,20 +198,22 @@ class _Run:
         weights = np.ones(n) if weights is None else weights
         orders = 1 if self.series is None or self.series.order == np.inf else int(self.series.order)
         at_once = max(1, n // (8 * orders))
+        parts = [splits[first : first + at_once] for first in range(0, len(splits), at_once)]
         for k, C in enumerate(self.penalties):
             with self.gram.problem.ledger.record("full solution"):
                 full = solve(self.K, self.y, C * weights, self.learner.bias, start)
             start = full.a, full.b
-            if not full.converged:
-                self.failed[k] = True
-                continue
+            self.failed[k] |= not full.converged
             self.rounded[k] |= full.rounded
-            curved = _Curved(self.K, C * weights * expit(full.f) * expit(-full.f))
-            G, S = curved.inverse()
-            for first in range(0, len(splits), at_once):
-                part = splits[first : first + at_once]
-                V = np.column_stack([C * self._weights(number) for number in part])
-                self._some_splits(k, part, full, C * weights, V, G, S)
+            if full.converged:
+                self._one_penalty(k, C, parts, full, C * weights)
+
+    def _one_penalty(self, k: int, C: float, parts: list[list[int]], full: Solution, u: Array) -> None:
+        """The splits in parts, from the solution on all rows, whose weights are u."""
+        G, S = Curved(self.K, u * expit(full.f) * expit(-full.f)).inverse()
+        for splits in parts:
+            V = np.column_stack([C * self._weights(number) for number in splits])
+            self._some_splits(k, splits, full, u, V, G, S)
 
     def _some_splits(self, k: int, splits: list[int], full: Solution, u: Array, V: Array, G: Array, S: Array) -> None:
         """Values of some splits, whose rows have the weights V (n, t) in place of u."""
@@ -386,7 +237,7 @@ class _Run:
         while len(open_):
             part = left_out if len(open_) == len(splits) else left_out.of(open_)
             R = A[:, open_] - V[:, open_] * slopes(y, F[:, open_])
-            X, d = _step(part.apply, K @ R, R, A[:, open_].sum(axis=0), bias)
+            X, d = newton_step(part.apply, K @ R, R, A[:, open_].sum(axis=0), bias)
             with np.errstate(invalid="ignore", over="ignore"):
                 A[:, open_] += X
                 b[open_] += d
@@ -397,7 +248,7 @@ class _Run:
             curved = change.max(axis=0)
             slow = ~(curved <= np.minimum(last[open_] / 2, 1.0))
             largest = np.abs(values).max(axis=0)
-            rounding = np.array([_rounding(self.magnitude, A[:, j], b[j]) for j in open_])
+            rounding = np.array([rounding_of(self.magnitude, A[:, j], b[j]) for j in open_])
             done = ~slow & (size <= TOLERANCE * largest + rounding)
             for j in open_[slow]:
                 self._solve(k, splits[j], V[:, j], (full.a, full.b))
@@ -414,9 +265,9 @@ class _Run:
         def apply(B: Array) -> Array:
             if alike:
                 return left_out.apply(B)
-            return np.column_stack([_Curved(self.K, curvature).apply(b) for curvature, b in zip(D.T, B.T)])
+            return np.column_stack([Curved(self.K, curvature).apply(b) for curvature, b in zip(D.T, B.T)])
 
-        X, d = _step(apply, self.K @ R, R, full.a.sum(), self.learner.bias)
+        X, d = newton_step(apply, self.K @ R, R, full.a.sum(), self.learner.bias)
         return np.asarray(full.f[:, None] + self.K @ X + d)
 
     def _terms(self, full: Solution, u: Array, V: Array, G: Array, S: Array, order: int) -> Array:
@@ -444,7 +295,7 @@ class _Run:
             if self.series is not None and self.series.frozen:
                 h[:] = 0.0
             r = u[:, None] * h - drop * (slope if s == 1 else P[s - 1])
-            x, d = _step(apply, self.K @ r, r, 0.0, self.learner.bias)
+            x, d = newton_step(apply, self.K @ r, r, 0.0, self.learner.bias)
             T.append(self.K @ x + d)
             P.append(Q[0] * T[s] + h)
             Q.append(P[s] - sum((P[j] * P[s - j] for j in range(s + 1)), np.zeros(V.shape)))
