@@ -7,12 +7,13 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from onefit.studies.catalogue import STUDIES
 from onefit.studies.collect import collect
 from onefit.studies.journal import Finished, Journal
-from onefit.studies.runner import missing, run, tasks_of
+from onefit.studies.runner import attempt, missing, run, tasks_of
 
 # the only set of the papers that ships with scikit-learn, with few of its rows, and one that is nowhere
 PROTOCOL = replace(STUDIES["sm:2"].protocol, datasets=("wdbc", "nowhere"), sources=(), rows=(("wdbc", 60),), splits=3)
@@ -135,3 +136,18 @@ def test_ctrl_c_ends_a_run_at_once_with_one_traceback(tmp_path, send, seconds):
         process.kill()
     assert errors.count("Traceback") == 1
     assert errors.endswith("KeyboardInterrupt\n")
+
+
+def test_a_method_that_fails_takes_no_other_with_it(monkeypatch):
+    """One row of a class: without it there is nothing to train on, and leave-one-out has no value."""
+
+    def few(protocol, dataset):
+        rng = np.random.default_rng(0)
+        return rng.normal(size=(20, 2)), np.where(np.arange(20) == 3, 1, -1)
+
+    monkeypatch.setattr("onefit.studies.cell.load", few)
+    monkeypatch.setattr("onefit.studies.cell.split", lambda *_: (np.arange(14), np.arange(14, 20)))
+    methods = tuple(method for method in PROTOCOL.methods if method.name in ("SM", "ELOO"))
+    found = {m.methods[0].name: f for m, f in attempt(replace(PROTOCOL, methods=methods), "wdbc", 0)}
+    assert found["SM"].error is None
+    assert "no candidate has a finite value" in found["ELOO"].error

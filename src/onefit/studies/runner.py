@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .cell import measure
 from .journal import Finished, Journal, Task
@@ -61,7 +61,7 @@ def run(
     start, waiting, done = time.monotonic(), list(reversed(tasks)), 0
     context, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
-        running: dict[Future[Finished], tuple[Protocol, Task]] = {}
+        running: dict[Future[list[tuple[Protocol, Finished]]], Task] = {}
         try:
             while waiting or running:
                 in_time = time_budget is None or time.monotonic() - start < time_budget
@@ -73,14 +73,16 @@ def run(
                         tell(Progress(done, len(tasks), task, None))
                         continue
                     with _ctrl_c_held():
-                        running[pool.submit(attempt, open_methods, *task)] = open_methods, task
+                        running[pool.submit(attempt, open_methods, *task)] = task
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    (measured, task), finished = running.pop(future), future.result()
-                    journal.add(measured, *task, finished)
+                    task = running.pop(future)
+                    for measured, finished in future.result():
+                        journal.add(measured, *task, finished)
+                    error = next((finished.error for _, finished in future.result() if finished.error), None)
                     done += 1
-                    tell(Progress(done, len(tasks), task, finished.error))
+                    tell(Progress(done, len(tasks), task, error))
         except BaseException:
             for worker in set(multiprocessing.active_children()) - others:
                 worker.terminate()  # nobody takes what it finds; leaving the pool would wait for it
@@ -115,8 +117,17 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def attempt(protocol: Protocol, dataset: str, number: int) -> Finished:
-    """Measure a cell; an exception is a result as well."""
+def attempt(protocol: Protocol, dataset: str, number: int) -> list[tuple[Protocol, Finished]]:
+    """Measure a cell; if it fails, every method alone, since others need not fail with it."""
+    together = _attempt(protocol, dataset, number)
+    if together.error is None or len(protocol.methods) == 1:
+        return [(protocol, together)]
+    single = [replace(protocol, methods=(method,)) for method in protocol.methods]
+    return [(one, _attempt(one, dataset, number)) for one in single]
+
+
+def _attempt(protocol: Protocol, dataset: str, number: int) -> Finished:
+    """What a cell finds, or the text of an exception: that is a result as well."""
     start = time.process_time()
     try:
         with warnings.catch_warnings():

@@ -281,7 +281,11 @@ def amount_text(verdict: Verdict, study: Study) -> str:
 
 def progress(outcome: Outcome) -> str:
     """How many splits are finished, in words."""
-    total = outcome.study.protocol.splits
+    protocol = outcome.study.protocol
+    total = protocol.splits
+    if outcome.datasets and all(outcome.n_splits(name) == protocol.splits_of(name) for name in outcome.datasets):
+        fewer = [f"{splits} on {name}" for name, splits in protocol.fewer_splits if name in outcome.datasets]
+        return "; ".join([f"all {total} splits on {_count(len(outcome.datasets) - len(fewer))}", *fewer])
     by_number: dict[int, list[str]] = {}
     for dataset in outcome.datasets:
         by_number.setdefault(outcome.n_splits(dataset), []).append(dataset)
@@ -306,7 +310,7 @@ def command_for_the_rest(outcome: Outcome) -> str | None:
     """
     protocol = outcome.study.protocol
     names = protocol.datasets or outcome.datasets
-    short = [name for name in names if outcome.n_splits(name) < protocol.splits]
+    short = [name for name in names if outcome.n_splits(name) < protocol.splits_of(name)]
     if not short:
         return None
     command = f"onefit reproduce {outcome.study.key} --resume --out . --splits {protocol.splits}"
