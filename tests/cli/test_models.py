@@ -19,6 +19,15 @@ def model(onefit, mixed):
     return "model.skops"
 
 
+def test_logistic_regression_is_saved_and_loaded(onefit, mixed):
+    options = ("--learner", "klr", "--kernel", "linear", "--scoring", "neg_log_loss", "--cv", 3)
+    result = onefit("select", mixed, *options, "--save", "klr.skops", "--json")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert (facts["learner"], facts["exactness"]) == ("KernelLogisticRegression", "exact")
+    assert set(onefit("predict", "klr.skops", mixed).stdout.split()) <= {"no", "yes"}
+
+
 def test_columns_are_found_by_name(onefit, mixed, model, tmp_path):
     text = [line.split(",") for line in mixed.read_text().splitlines()]
     order = [2, 0, 1]  # without the target

@@ -37,6 +37,7 @@ def test_a_table_with_text_and_missing_values(onefit, mixed):
 def test_the_code_rebuilds_the_saved_model(onefit, mixed, prices, animals):
     for path, *options in (
         (mixed, "--learner", "lssvm"),
+        (mixed, "--learner", "klr", "--scoring", "neg_log_loss"),
         (prices, "--kernel", "laplacian", "--scale", "minmax"),
         (prices, "--learner", "krr", "--scale", "none"),
         (animals, "--target", "animal", "--learner", "lssvm"),

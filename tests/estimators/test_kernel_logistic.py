@@ -191,6 +191,17 @@ class TestSearch:
             search = KernelSearchCV(KernelLogisticRegression(max_iter=50), {"C": [1.0]}, cv=3).fit(*cancer)
         assert search.cv_results_["exactness"].tolist() == ["retrained"]
 
+    @pytest.mark.filterwarnings("ignore::onefit.RetrainingWarning", "ignore::sklearn.exceptions.FitFailedWarning")
+    @pytest.mark.filterwarnings("ignore:One or more", "ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_indefinite_kernels_fare_as_in_training(self, cancer):
+        X, y = cancer
+        model = KernelLogisticRegression(kernel="sigmoid", gamma=0.5, coef0=-1.0)
+        grid = {"C": [0.01, 100.0]}
+        ours, theirs = (kind(model, grid, cv=4, refit=False).fit(X, y) for kind in (KernelSearchCV, GridSearchCV))
+        for k in range(4):
+            name = f"split{k}_test_score"
+            np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name])
+
     def test_journals_keep_its_rows(self, cancer, tmp_path):
         options = {"cv": 4, "scoring": "neg_log_loss", "journal": tmp_path / "rows.sqlite"}
         searches = [

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR, NuSVR
 
 import onefit.kernels
-from onefit import L2SVC, LSSVR, KernelSearchCV
+from onefit import L2SVC, LSSVR, KernelLogisticRegression, KernelSearchCV
 
 N = 500
 
@@ -102,6 +102,17 @@ def test_support_vector_machines_need_no_more(model, gamma, Cs):
     search = KernelSearchCV(model, {"C": Cs}, cv=10, refit=False)
     search.fit(X[:50], y[:50])  # imports and compiles
     assert peak_in_squares(search, X, y) <= 4.4  # and some vectors for each of ten folds
+
+
+@pytest.mark.parametrize("cv", [KFold(10), LeaveOneOut(), KFold(3)], ids=str)
+def test_logistic_regression_needs_no_more(cv):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 10))
+    y = np.sign(np.sin(X[:, 0]) + 0.5 * rng.normal(size=N))
+    grid = {"C": [0.1] if isinstance(cv, LeaveOneOut) else [1.0, 100.0]}
+    search = KernelSearchCV(KernelLogisticRegression(gamma=0.05), grid, cv=cv, refit=False)
+    search.fit(X[:50], y[:50])
+    assert peak_in_squares(search, X, y) <= 4.3  # and a few vectors for each row that is left out
 
 
 @pytest.mark.parametrize("gamma", [0.03, 0.1])

@@ -119,7 +119,7 @@ class Criterion(ABC):
         if lacking:
             valid, given = ", ".join(estimators_that_offer(required)), ", ".join(estimators_read_as(learner))
             raise ValueError(
-                f"The criterion {self.name} is defined for {valid}; {learner.name} ({given}) has not "
+                f"The criterion {self.name} is defined for {valid}; {learner.name} ({given}) lacks "
                 f"{' and '.join(lacking)}."
             )
 

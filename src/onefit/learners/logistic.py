@@ -75,7 +75,7 @@ class Logistic:
         return np.logaddexp(0.0, -y * f)
 
     def squares(self, columns: int) -> int:
-        """Gram matrix, factor or inverse of the system, and parts of them."""
+        """Gram matrix, factor or inverse of the system, and some columns of each for many splits."""
         return 3
 
     def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
@@ -197,7 +197,7 @@ class _Run:
         weights = self.targets.mean_weights
         weights = np.ones(n) if weights is None else weights
         orders = 1 if self.series is None or self.series.order == np.inf else int(self.series.order)
-        at_once = max(1, n // (8 * orders))
+        at_once = max(1, n // (16 * orders))
         parts = [splits[first : first + at_once] for first in range(0, len(splits), at_once)]
         for k, C in enumerate(self.penalties):
             with self.gram.problem.ledger.record("full solution"):
@@ -211,29 +211,36 @@ class _Run:
     def _one_penalty(self, k: int, C: float, parts: list[list[int]], full: Solution, u: Array) -> None:
         """The splits in parts, from the solution on all rows, whose weights are u."""
         G, S = Curved(self.K, u * expit(full.f) * expit(-full.f)).inverse()
+        slow = []
         for splits in parts:
             V = np.column_stack([C * self._weights(number) for number in splits])
-            self._some_splits(k, splits, full, u, V, G, S)
+            slow += self._some_splits(k, splits, full, u, V, G, S)
+        del G  # before there are other factors
+        for number in slow:
+            self._solve(k, number, C * self._weights(number), (full.a, full.b))
 
-    def _some_splits(self, k: int, splits: list[int], full: Solution, u: Array, V: Array, G: Array, S: Array) -> None:
-        """Values of some splits, whose rows have the weights V (n, t) in place of u."""
+    def _some_splits(
+        self, k: int, splits: list[int], full: Solution, u: Array, V: Array, G: Array, S: Array
+    ) -> list[int]:
+        """Values of some splits, whose rows have the weights V (n, t) in place of u; those not found are returned."""
         if self.series is not None and self.series.order < np.inf:
             F = full.f[:, None] + self._terms(full, u, V, G, S, int(self.series.order))
         else:
             left_out = _LeftOut(G, S, [np.flatnonzero((v == 0) & (S > 0)) for v in V.T])
             if self.series is None:
-                self._exactly(k, splits, full, V, left_out)
-                return
+                return self._exactly(k, splits, full, V, left_out)
             F = self._newton_steps(full, V, left_out, alike=bool(((u[:, None] == V) | (V == 0)).all()))
         for number, f in zip(splits, F.T):
             self._keep(k, number, f)
+        return []
 
-    def _exactly(self, k: int, splits: list[int], full: Solution, V: Array, left_out: _LeftOut) -> None:
-        """Steps with the curvature of all rows for as long as each is at most half of the one before."""
+    def _exactly(self, k: int, splits: list[int], full: Solution, V: Array, left_out: _LeftOut) -> list[int]:
+        """Steps with the curvature of all rows while each is at most half of the one before; the other splits."""
         y, bias, K = self.y[:, None], self.learner.bias, self.K
         A, b = np.repeat(full.a[:, None], len(splits), axis=1), np.full(len(splits), full.b)
         F = np.repeat(full.f[:, None], len(splits), axis=1)
         last, open_ = np.full(len(splits), np.inf), np.arange(len(splits))
+        given_up = []
         while len(open_):
             part = left_out if len(open_) == len(splits) else left_out.of(open_)
             R = A[:, open_] - V[:, open_] * slopes(y, F[:, open_])
@@ -250,12 +257,12 @@ class _Run:
             largest = np.abs(values).max(axis=0)
             rounding = np.array([rounding_of(self.magnitude, A[:, j], b[j]) for j in open_])
             done = ~slow & (size <= TOLERANCE * largest + rounding)
-            for j in open_[slow]:
-                self._solve(k, splits[j], V[:, j], (full.a, full.b))
+            given_up += [splits[j] for j in open_[slow]]
             for j, error in zip(open_[done], (size + rounding)[done]):
                 self.error[k] = max(self.error[k], error)
                 self._keep(k, splits[j], F[:, j])
             last[open_], open_ = curved, open_[~(slow | done)]
+        return given_up
 
     def _newton_steps(self, full: Solution, V: Array, left_out: _LeftOut, alike: bool) -> Array:
         """Values (n, t) after one Newton step of each split; ``alike`` says that rows are left out and no more."""
