@@ -21,6 +21,15 @@ CAPABILITIES = {
 these is defined for the learners that offer it."""
 
 
+def at_penalties(values: Array, chosen: NDArray[np.intp]) -> Array:
+    """Values of E candidates (E, m, c) from those at L penalties (L, m, c), or (L, m, 1) for all columns.
+
+    ``chosen`` (E, c) are the positions of the candidates' penalties, one for each column.
+    """
+    values = np.broadcast_to(values, (*values.shape[:2], chosen.shape[1]))
+    return values.transpose(0, 2, 1)[chosen, np.arange(chosen.shape[1])].transpose(0, 2, 1)
+
+
 @dataclass(frozen=True)
 class Smoother:
     """A machine that is linear in its targets, for L ridges: fitted values f = H y.
@@ -45,19 +54,13 @@ class Smoother:
 
     def of_columns(self, chosen: NDArray[np.intp]) -> Smoother:
         """For other ridges, among these, in each column: ``chosen`` (E, c) are their positions."""
-        columns = np.arange(chosen.shape[1])
-
-        def pick(values: Array) -> Array:  # (L, m, c) -> (E, m, c)
-            values = np.broadcast_to(values, (*values.shape[:2], len(columns)))
-            return values.transpose(0, 2, 1)[chosen, columns].transpose(0, 2, 1)
-
         return Smoother(
-            pick(self.ridges),
-            pick(self.unit_residuals),
-            pick(self.unit_slacks),
-            pick(self.left_out),
+            at_penalties(self.ridges, chosen),
+            at_penalties(self.unit_residuals, chosen),
+            at_penalties(self.unit_slacks, chosen),
+            at_penalties(self.left_out, chosen),
             np.asarray(self.failed[chosen].any(axis=1)),
-            None if self.left_out_values is None else pick(self.left_out_values),
+            None if self.left_out_values is None else at_penalties(self.left_out_values, chosen),
         )
 
 

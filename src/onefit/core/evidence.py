@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.spectrum import Spectrum
-from .capabilities import Margin, Smoother, fitted_values
+from .capabilities import Margin, Smoother, at_penalties, fitted_values
 from .coding import CodedTargets
 from .folds import Fold, Folds
 from .gram import Gram
@@ -176,8 +176,7 @@ class Evidence:
         found = cast(FittedLearner, machine.learner).fitted(self.gram, machine.targets, machine.penalties)
         if np.isnan(found).any():
             self.reasons.append("the solver did not converge")
-        columns = np.arange(machine.chosen.shape[1])
-        return found.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1)
+        return at_penalties(found, machine.chosen)
 
     @cached_property
     def squared_radii(self) -> Array:
@@ -199,8 +198,7 @@ class Evidence:
 
     def _of_candidates(self, found: HeldOut, folds: Folds, present: list[NDArray[np.generic] | None]) -> OutOfFold:
         machine = self.machine
-        columns = np.arange(machine.chosen.shape[1])
-        parts = [part.transpose(0, 2, 1)[machine.chosen, columns].transpose(0, 2, 1) for part in found.test]
+        parts = [at_penalties(part, machine.chosen) for part in found.test]
         failed = np.asarray(found.failed[machine.chosen].any(axis=1))
         if failed.any():
             self.reasons.append(found.reason)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Exactness, Folds, Targets
+from ..core.capabilities import at_penalties
 from ..core.coding import CodedTargets
 from ..core.evidence import Trained
 from ..core.labels import Labels
@@ -50,18 +51,16 @@ class Path:
     frozen: bool = False  # something that should learn from training rows has seen the test rows
     entries: tuple[Entry, ...] = ()
 
-    @cached_property
+    @property
     def penalties(self) -> np.ndarray:
         """The distinct penalties, ascending."""
         return self.trained.penalties
 
     def of_candidates(self, part: np.ndarray) -> np.ndarray:
         """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-        wanted = [np.broadcast_to(entry.penalties, part.shape[2:]) for entry in self.entries]
-        chosen = np.searchsorted(self.penalties, wanted)
-        return part.transpose(0, 2, 1)[chosen, np.arange(part.shape[2])].transpose(0, 2, 1)
+        return at_penalties(part, self.trained.chosen)
 
-    @property
+    @cached_property
     def trained(self) -> Trained:
         """The candidates as criteria see them."""
         return Trained(self.learner, self.targets, self.coded, tuple(entry.penalties for entry in self.entries))
