@@ -14,15 +14,17 @@ import pytest
 def pytest_collection_modifyitems(items):
     """Mark as ``slow`` the combinations of a test's parameters that ``make test`` leaves to ``make test-full``.
 
-    What stays has every pair of values of two parameters at least once, with one of the values of ``seed``.
-    A test that is asked for by its id is the only one of its kind here, and stays.
+    What stays has every pair of values of two parameters at least once, with one of the values of ``seed``; of a test
+    with the mark ``quick(k)`` the k cases with the most pairs. A test that is asked for by its id is the only one of
+    its kind here, and stays.
     """
     functions = {}
     for item in items:
         if hasattr(item, "callspec") and item.get_closest_marker("slow") is None:
             functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in functions.values():
-        for item in set(cases) - set(pairwise(cases)):
+        mark = cases[0].get_closest_marker("quick")
+        for item in set(cases) - set(pairwise(cases)[: mark.args[0] if mark else None]):
             item.add_marker(pytest.mark.slow)
 
 

@@ -126,6 +126,7 @@ WRONG = {
     [*WRONG.items(), ("categorical", [7]), ("classes", []), ("classes", None), ("classes", ["no", 1]), ("rows", -1),
      ("features", ["a", None]), ("params", {"alpha": [1]}), ("score", None), ("rows", True), ("more", [[[[[1]]]]])],
 )  # fmt: skip
+@pytest.mark.quick(9)
 def test_facts_of_other_types(onefit, write, name, value):
     assert value != FACTS.get(name)
     path = write({**FACTS, name: value})

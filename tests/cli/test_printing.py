@@ -46,6 +46,7 @@ HARMLESS = ["-1.5", "+2", "-1e-3", "a=b", "1-2", "'quoted", "x@y"]
 
 
 @pytest.mark.parametrize("text", FORMULAS + HARMLESS)
+@pytest.mark.quick(3)
 def test_formulas_are_text_in_a_spreadsheet(onefit, tmp_path, text):
     path = table(tmp_path / "labels.csv", "a", [text, "other"])
     model(onefit, path)

@@ -174,6 +174,7 @@ class TestEveryCriterion:
             monkeypatch.setattr(DenseGram, "times", forbidden)
         kind()(K, y, MACHINES[name], cv=3)
 
+    @pytest.mark.quick(11)
     def test_works_in_a_search_and_in_compare(self, kind, registered):
         rng = np.random.default_rng(2)
         X = rng.normal(size=(30, 2))

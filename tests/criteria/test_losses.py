@@ -309,6 +309,7 @@ SEARCHED = {
 
 @pytest.mark.parametrize("name", SEARCHED)
 @pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.quick(4)
 def test_a_search_selects_by_the_loss_as_grid_search_does(name, scaled):
     machine, target = SEARCHED[name]
     X, _, y = problem(7, target)

@@ -51,6 +51,7 @@ def test_labels_are_those_of_n_fits(gamma, bias, classes, weight):
 
 @gammas
 @biases
+@pytest.mark.quick(4)
 def test_the_scaled_ridge_too(gamma, bias):
     X, y = data(0, 3)
     K = rbf_kernel(X, gamma=gamma)
@@ -61,6 +62,7 @@ def test_the_scaled_ridge_too(gamma, bias):
 
 @gammas
 @pytest.mark.parametrize("model", [KernelRidge(alpha=0.1), LSSVR(0.1), LSSVR(0.1, fit_intercept=False)])
+@pytest.mark.quick(6)
 def test_squared_errors_are_those_of_n_fits(gamma, model):
     X, _ = data(0)
     y, K = np.sin(X[:, 0]) + 3.0, rbf_kernel(X, gamma=gamma)
@@ -72,6 +74,7 @@ def test_squared_errors_are_those_of_n_fits(gamma, model):
 
 @gammas
 @biases
+@pytest.mark.quick(4)
 def test_a_class_of_one_row_is_never_predicted_for_it(gamma, bias):
     X, y = data(0, 3)
     y[np.argmin(X[:, 1])] = 7

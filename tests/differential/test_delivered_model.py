@@ -79,6 +79,7 @@ def _search(machine, outputs, scoring, corner, piped):
     list(_cases()),
     ids=lambda part: f"{type(part).__name__}-{getattr(part, 'class_weight', None)}" if hasattr(part, "fit") else None,
 )
+@pytest.mark.quick(12)
 def test_delivered_model_is_the_scored_one(machine, outputs, scoring, corner, piped):
     asked = _search(machine, outputs, scoring, corner, piped)
     with warnings.catch_warnings(record=True) as caught:

@@ -37,6 +37,7 @@ def assert_sound(search, X, y, cv):
 
 
 @pytest.mark.parametrize("machine", [SVC(), LSSVC(), L2SVC(), SVC(kernel="linear")], ids=str)
+@pytest.mark.quick(1)
 def test_classes(two_classes, three_classes, machine):
     for X, y in (two_classes, three_classes):
         search = KernelSearchCV(machine, "auto", cv=3).fit(X, y)
@@ -86,6 +87,7 @@ def test_folds_are_drawn_once(regression):
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 @pytest.mark.parametrize("machine", [KernelRidge(kernel="rbf"), LSSVR(kernel="laplacian")], ids=str)
+@pytest.mark.quick(2)
 def test_scores_do_not_depend_on_the_scale(regression, machine, factor):
     X, y = regression
     plain = KernelSearchCV(machine, "auto", cv=3).fit(X, y)
@@ -150,6 +152,7 @@ def test_an_optimum_inside_is_refined(regression):
     ],
     ids=lambda options: ", ".join(options),
 )
+@pytest.mark.quick(4)
 def test_other_options_go_with_it(regression, options):
     search = KernelSearchCV(LSSVR(), "auto", cv=3, **options).fit(*regression)
     assert search.cv_results_["round"].max() >= 1

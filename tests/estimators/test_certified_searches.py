@@ -82,6 +82,7 @@ def compared(model, grid, X, y, *, prune=True, **options):
 
 @pytest.mark.parametrize("cv", SPLITS, **ids)
 @pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.quick(4)
 def test_every_kind_of_split(k, cv):
     grid = GRID if k == 2 else {"gamma": [0.05, 1.0], "C": [0.05, 20.0]}
     _, certified, pruned = compared(SVC(), grid, *classes(k), cv=cv)
@@ -90,6 +91,7 @@ def test_every_kind_of_split(k, cv):
 
 @pytest.mark.parametrize("k", [2, 4])
 @machines
+@pytest.mark.quick(3)
 def test_classes_and_machines(k, model):
     grid = {"gamma": [0.05, 0.3, 3.0], "C": [0.05, 0.5, 20.0]}
     _, certified, pruned = compared(model, grid, *classes(k, seed=1), cv=4)
@@ -102,6 +104,7 @@ def test_classes_and_machines(k, model):
 @pytest.mark.parametrize("model", [SVC(), HingeSVC(fit_intercept=False), L2SVC()], **ids)
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"ant": 2.0, "bee": 0.5}])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.quick(3)
 def test_weights(model, class_weight, weighted):
     X, y = classes(2 if weighted else 3, seed=2)
     params = {}
@@ -134,6 +137,7 @@ def test_scores_of_really_retraining():
 
 @pytest.mark.parametrize("scoring", REGRESSION)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-3, 0.1])
+@pytest.mark.quick(3)
 def test_regression(regression, scoring, tolerance):
     X, y = regression
     grid = {"C": [0.01, 1.0, 10.0], "epsilon": [0.0, 0.2], "gamma": [1e-3, 0.03, 0.3, 2.0, 50.0]}
@@ -231,6 +235,7 @@ def test_folds_that_lack_classes():
 
 @pytest.mark.parametrize("criterion", [CERTIFIED, PRUNED], ids=["certified", "pruned"])
 @pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.quick(1)
 def test_workers_do_not_matter(criterion, k):
     X, y = classes(k, seed=9)
     grid = {"gamma": np.logspace(-3, 1, 9), "C": [0.05, 5.0]}

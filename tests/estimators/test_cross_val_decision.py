@@ -35,6 +35,7 @@ def test_regression(regression, estimator, cv, scale_penalty):
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("cv", SPLITS, ids=str)
+@pytest.mark.quick(4)
 def test_classification(three_classes, two_classes, class_weight, cv):
     model = LSSVC(alpha=0.1, class_weight=class_weight)
     for X, y in (three_classes, two_classes):

@@ -86,6 +86,7 @@ def number_of_kernels(monkeypatch, fit):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.quick(4)
 def test_an_interrupted_search_goes_on(regression, monkeypatch, tmp_path, name):
     estimator, grid, options = SEARCHES[name]
     options = {"cv": 4, **options}

@@ -67,6 +67,7 @@ def test_parameters_without_effect_are_evaluated_once(regression, caplog):
     [KernelRidge(kernel="rbf"), pytest.param(LSSVR(), marks=pytest.mark.slow)],
     ids=["ridge", "LSSVR"],
 )
+@pytest.mark.slow
 def test_leave_one_out_is_pooled(regression, estimator):
     X, y = regression
     kwargs = {"cv": LeaveOneOut(), "scoring": "neg_mean_squared_error"}

@@ -33,6 +33,7 @@ def data(seed=0, n=80, classes=2):
     ],
 )
 @pytest.mark.parametrize("classes", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.quick(1)
 def test_scores_are_those_of_grid_search(model, scoring, classes):
     X, y = data(classes=classes)
     penalties = {"alpha": [1e-2, 1.0, 1e3]} if isinstance(model, LSSVC) else {"C": [1e-3, 0.1, 1.0, 100.0]}
@@ -46,6 +47,7 @@ def test_scores_are_those_of_grid_search(model, scoring, classes):
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.quick(3)
 def test_leave_one_out_of_the_squared_hinge_loss(gamma, classes):
     """All margins are below one at this penalty: no row changes its side, and the Newton step is retraining."""
     X, y = data(1, 40, classes)

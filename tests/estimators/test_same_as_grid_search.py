@@ -43,6 +43,7 @@ GRID = {"gamma": [0.01, 0.1, 1.0], "alpha": [1e-3, 0.1, 10.0]}
     ids=lambda cv: type(cv).__name__,
 )
 @pytest.mark.parametrize("estimator", [KernelRidge(kernel="rbf"), LSSVR()], ids=lambda e: type(e).__name__)
+@pytest.mark.quick(8)
 def test_every_kind_of_split(regression, estimator, cv):
     assert_same_search(*both(estimator, GRID, *regression, cv=cv, return_train_score=True))
 
@@ -79,6 +80,7 @@ def test_every_kind_of_grid(regression, grid):
         (lambda model, X, y: {"worst": -np.abs(model.predict(X) - y).max(), "first": X[0, 0]}, "worst"),
     ],
 )
+@pytest.mark.quick(5)
 def test_every_kind_of_scoring(regression, scoring, refit):
     kwargs = {"scoring": scoring, "refit": refit, "cv": 5, "return_train_score": True}
     assert_same_search(*both(KernelRidge(kernel="rbf"), GRID, *regression, **kwargs))
@@ -106,6 +108,7 @@ def test_binary_classification(two_classes, scoring):
 
 @pytest.mark.parametrize("estimator", [KernelRidge(kernel="rbf"), LSSVR()], ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.quick(2)
 def test_sample_weights_in_fit_and_score(regression, estimator, zeros):
     X, y = regression
     weights = np.random.default_rng(0).uniform(0.1, 3, size=len(y))

@@ -50,6 +50,7 @@ regressors = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("cv", SPLITS, ids=lambda cv: type(cv).__name__)
 @classifiers
+@pytest.mark.quick(4)
 def test_classification_on_every_kind_of_split(three_classes, model, cv):
     fast, slow = both(model, GRID, *three_classes, cv=cv, return_train_score=True)
     assert_same_search(fast, slow)
@@ -61,6 +62,7 @@ def test_classification_on_every_kind_of_split(three_classes, model, cv):
     "cv", [cv for cv in SPLITS if not isinstance(cv, StratifiedKFold)], ids=lambda c: type(c).__name__
 )
 @regressors
+@pytest.mark.quick(3)
 def test_regression_on_every_kind_of_split(regression, model, cv):
     grid = {"C": [0.1, 10.0], "epsilon": [0.0, 0.1, 1.0], "gamma": ["scale", 0.3]}
     fast, slow = both(model, grid, *regression, cv=cv, return_train_score=True)
@@ -69,6 +71,7 @@ def test_regression_on_every_kind_of_split(regression, model, cv):
 
 
 @pytest.mark.parametrize("scoring", ["f1_macro", "balanced_accuracy", ["accuracy", "recall_weighted"]])
+@pytest.mark.quick(1)
 def test_scorers(three_classes, scoring):
     refit = "accuracy" if isinstance(scoring, list) else True
     assert_same_search(*both(SVC(**PRECISE), GRID, *three_classes, scoring=scoring, refit=refit))
@@ -88,6 +91,7 @@ def test_ranking_scorers_of_two_classes(two_classes):
 @classifiers
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"ant": 2.0, "bee": 0.5, "cat": 1.0}])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.quick(2)
 def test_weights(three_classes, model, class_weight, weighted):
     X, y = three_classes
     params = {}

@@ -58,6 +58,7 @@ def assert_tied(values, X, tested):
 @machines
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.quick(8)
 def test_every_machine(name, classes, weighted):
     X, y, numbers = data(classes=classes)
     model = MACHINES[name]
@@ -104,6 +105,7 @@ def test_precomputed_matrices(name):
 
 @machines
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.quick(6)
 def test_leave_one_out_of_rows_with_equal_targets_and_weights(name, weighted):
     X, y, numbers = data(n=60)
     model, numbers = MACHINES[name], np.round(numbers)

@@ -265,6 +265,7 @@ def test_singular_weighted_least_squares_is_weighted():
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("behind_a_scaler", [True, False])
 @pytest.mark.parametrize("machine", [LSSVC, LSSVR])
+@pytest.mark.quick(2)
 def test_singular_candidates_are_solved_as_their_estimator_does(regression, fit_intercept, behind_a_scaler, machine):
     X, y = regression
     X = np.vstack([X, X])

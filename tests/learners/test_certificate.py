@@ -154,6 +154,7 @@ def check(trial):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("machine", LEARNERS)
+@pytest.mark.quick(10)
 def test_no_certificate_is_violated(kernel, machine):
     for seed in range(15):
         check(Trial(100 * len(machine) + 1000 * len(kernel) + seed, kernel, machine))

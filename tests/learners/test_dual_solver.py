@@ -20,6 +20,7 @@ PENALTIES = (1e-3, 0.1, 3.0, 100.0, 1e4)
 @pytest.mark.parametrize("seed", SIZES)
 @machines
 @pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.quick(12)
 def test_the_values_of_the_reference(seed, machine, name):
     """LIBSVM where it converges, which it does for small penalties; Newton's method for the squared hinge."""
     n = SIZES[seed]

@@ -73,6 +73,7 @@ def test_every_kind_of_split(seed, splits, bias, scale_penalty, ridges):
 @every_split
 @biases
 @penalties
+@pytest.mark.quick(10)
 def test_weighted_rows(seed, splits, bias, scale_penalty):
     X = points(seed, N)
     Y = smooth_targets(seed, X)
@@ -126,6 +127,7 @@ KERNELS = {
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 @pytest.mark.parametrize("name", ["unequal folds", "leave one out"])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.quick(8)
 def test_every_kind_of_gram_matrix(seed, bias, kernel, name, weighted):
     X = points(seed, N)
     options = {"weights": row_weights(seed, N) if weighted else None, "bias": bias}

@@ -43,6 +43,7 @@ def test_the_solution_is_that_of_the_rounded_matrix(learner, n, C):
 
 
 @pytest.mark.parametrize("model", [SVC(), L2SVC(), SVR()], ids=lambda m: type(m).__name__)
+@pytest.mark.slow
 def test_searches_agree_to_single_precision_and_are_labelled(model):
     X, f = data(260)
     y = f if isinstance(model, SVR) else np.digitize(f, [-0.5, 0.5])

@@ -56,6 +56,7 @@ def splits_of(cv, X):
 @pytest.mark.parametrize(
     "path", [path if path in QUICK else pytest.param(path, marks=pytest.mark.slow) for path in PATHS]
 )
+@pytest.mark.quick(12)
 def test_any_path(machine, gamma, path):
     X, y = problem(machine, 160 if "SVR" in machine or "Hinge" in machine else 300)
     grid = {"C": PATHS[path], "gamma": [gamma]}
@@ -68,6 +69,7 @@ def test_any_path(machine, gamma, path):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scale_penalty", [False, True])
 @pytest.mark.parametrize("n", [40, 180])
+@pytest.mark.quick(9)
 def test_splits_weights_and_penalties_that_grow(machine, gamma, cv, weighted, scale_penalty, n):
     X, y = problem(machine, n, d=6, seed=2)
     weights = row_weights(0, n) if weighted else None

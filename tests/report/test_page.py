@@ -80,6 +80,7 @@ def kind(request):
     return request.param
 
 
+@pytest.mark.quick(8)
 def test_is_well_formed_and_has_every_section(kind):
     page = page_of(kind)
     assert len(set(page.ids())) == len(page.ids())
@@ -88,12 +89,14 @@ def test_is_well_formed_and_has_every_section(kind):
     assert all(later <= earlier + 1 for earlier, later in zip(page.headings, page.headings[1:]))
 
 
+@pytest.mark.quick(4)
 def test_without_the_data_it_says_how_to_see_more(kind):
     page = page_of(kind, with_data=False)
     assert set(SECTIONS) <= set(page.ids())
     assert "X=X, y=y" in page.words["kernel"]
 
 
+@pytest.mark.quick(6)
 def test_loads_nothing(kind):
     text = text_of(kind)
     assert len(text.encode()) < LARGEST
@@ -210,6 +213,7 @@ def test_a_comparison_is_shown():
         gather(search, comparison=[1])
 
 
+@pytest.mark.slow
 def test_a_large_grid_is_thinned():
     search, X, y = search_of("binary")
     facts = gather(search, X=X, y=y)

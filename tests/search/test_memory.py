@@ -31,6 +31,7 @@ def peak_in_squares(search, X, y, **params):
 @pytest.mark.parametrize("estimator", [KernelRidge(kernel="rbf"), LSSVR()], ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("cv", [KFold(10), LeaveOneOut(), KFold(2), KFold(3)], ids=str)
 @pytest.mark.parametrize("n_alphas", [1, 15])
+@pytest.mark.quick(2)
 def test_at_most_four_squares(estimator, cv, n_alphas):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(N, 10)), rng.normal(size=N)

@@ -94,6 +94,7 @@ def test_curves_over_the_width(machine, loss):
             assert mean_of_folds((exact - series) ** 2, folds) > 1e-9  # so that the series is told from its limit
 
 
+@pytest.mark.slow
 def test_the_figure_has_the_widths_and_the_penalty_of_the_paper():
     """σ = 2^-10 … 2^10 with the kernel exp(-d² / 2σ), λ = 1/n, order five, 5, 10 and 20 folds."""
     protocol = STUDIES["bif:fig1"].protocol

@@ -120,6 +120,7 @@ def gram_by_hand(kernel, X):
 
 @pytest.mark.parametrize("penalties", [(0.5,), (0.5, 2.0), (0.3, 1.0, 4.0), tuple(2.0**i for i in range(-2, 5))])
 @pytest.mark.parametrize("loss", ["mean", "sum"])
+@pytest.mark.quick(2)
 def test_two_drawn_penalties_stand_for_all(clock, trained, penalties, loss):
     """A kernel costs its Gram matrix once, and the mean training of the drawn penalties times the number of all."""
     protocol = timed(methods=[retraining(4), retraining(3)], penalties=penalties, loss=loss, power_of_rows=1)

@@ -58,6 +58,7 @@ def test_the_series(protocol):
 
 @pytest.mark.parametrize("loss", ["mean", "sum"])
 @pytest.mark.parametrize("machine", ["lssvm", "krr"])
+@pytest.mark.quick(1)
 def test_all_criteria_of_least_squares_together(machine, loss):
     part = part_of(protocol_of(machine, loss=loss), seed=3)
     wishes = [
@@ -101,6 +102,7 @@ def test_criteria_of_another_machine_stand_in_the_order_of_the_candidates():
 
 
 @pytest.mark.parametrize("power", [-1, 0, 1])
+@pytest.mark.quick(1)
 def test_two_grids_and_ridges_in_powers_of_the_rows(power):
     part = part_of(protocol_of("lssvm", grids=(GAUSSIAN, POLYNOMIAL), power_of_rows=power), seed=5)
     wishes = [("lssvm", SPS(exact=False), None), ("lssvm", KTA(), None), ("lssvm", CV(), 4), ("lssvm", FSM(), None)]
