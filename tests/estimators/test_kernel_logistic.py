@@ -1,9 +1,11 @@
 """Kernel logistic regression: against other solvers, and searched over as GridSearchCV does it."""
 
 import pickle
+from importlib import import_module
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -16,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onefit import KernelLogisticRegression, KernelSearchCV, compare, criteria, cross_val_decision, default_grid
+from onefit.core.registry import read_machine
 from onefit.kernels import Gaussian
 
 from ..oracles.logistic import minimiser
@@ -210,6 +213,21 @@ class TestSearch:
         first, second = (search.cv_results_["mean_test_score"] for search in searches)
         np.testing.assert_array_equal(first, second)
         assert searches[1].ledger_["heldout"] == 0
+
+    def test_its_link_can_be_sent_to_processes(self):
+        link = read_machine(KernelLogisticRegression()).link
+        assert getattr(import_module(link.__module__), link.__name__) is link
+        assert link.__module__.startswith("onefit.")
+
+    @pytest.mark.slow
+    def test_processes_compute_the_same(self, iris):
+        options = {"cv": 7, "scoring": "neg_log_loss", "n_jobs": 2}
+        scores = []
+        for backend in ("threading", "loky"):
+            with parallel_config(backend):
+                search = KernelSearchCV(KernelLogisticRegression(), {"gamma": [0.1, 1.0]}, **options).fit(*iris)
+            scores.append(search.cv_results_["mean_test_score"])
+        np.testing.assert_array_equal(*scores)
 
     def test_grids_of_its_own(self, cancer):
         X, y = cancer

@@ -20,7 +20,7 @@ Columns = tuple[Array, Array, NDArray[np.bool_]]
 """(targets, decision values, which targets count)."""
 Link = Callable[[Array], Array]
 """From decision values t to the probability of the class that is set against another, or the rest:
-p(-t) = 1 - p(t)."""
+p(-t) = 1 - p(t). It is sent to other processes: a function of a module of ours."""
 
 
 @dataclass(frozen=True)

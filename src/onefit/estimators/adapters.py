@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from numbers import Real
 
 import numpy as np
-from scipy.special import expit
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
@@ -160,7 +159,7 @@ def _logistic(estimator) -> Machine:
     _check_positive(estimator, "tol")
     return Machine(
         Logistic(bool(estimator.fit_intercept)), kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator),
-        link=expit, stops_at_tol=True, exact_tol=logistic_newton.TOLERANCE,
+        link=logistic_newton.probability, stops_at_tol=True, exact_tol=logistic_newton.TOLERANCE,
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from ..core.coding import Coding, class_probabilities, class_weights, code_classes
 from ..core.weights import check_sample_weight, one_class_only
-from ..learners.logistic_newton import ROUNDS, solve
+from ..learners.logistic_newton import ROUNDS, probability, solve
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 
 
@@ -149,7 +148,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
 
     def predict_proba(self, X):
         """Probabilities of the classes (n, n_classes), in the order of ``classes_``."""
-        return class_probabilities(self.decision_function(X), expit)
+        return class_probabilities(self.decision_function(X), probability)
 
     def predict_log_proba(self, X):
         """Logarithms of the probabilities (n, n_classes)."""

@@ -86,6 +86,11 @@ class Curved:
         return G, S
 
 
+def probability(f: Array) -> Array:
+    """``1 / (1 + exp(-f))``: a function of ours, since processes cannot be sent SciPy's."""
+    return np.asarray(expit(f))
+
+
 def slopes(y: Array, f: Array) -> Array:
     """``y σ(-y f)``: minus the derivative of the loss."""
     return np.asarray(y * expit(-y * f))
