@@ -39,6 +39,7 @@ def retrained(K, y, model):
 @biases
 @pytest.mark.parametrize("classes", [2, 3, 4])
 @pytest.mark.parametrize("weight", [None, {0: 5.0, 1: 0.2}])
+@pytest.mark.quick(8)
 def test_labels_are_those_of_n_fits(gamma, bias, classes, weight):
     X, y = data(classes, classes)
     K = rbf_kernel(X, gamma=gamma)

@@ -68,6 +68,7 @@ def test_same_facts_as_the_manifest(folder):
 
 
 @pytest.mark.parametrize("name", WITH_FILE)
+@pytest.mark.quick(5)
 def test_files_word_by_word(folder, name):
     lines = lines_of(folder, name)
     entry = datasets.info(name)

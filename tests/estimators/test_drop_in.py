@@ -228,6 +228,7 @@ class TestPrinting:
     )  # fmt: skip
     @pytest.mark.parametrize("estimator", [SVC(tol=1e-8), LogisticRegression()], ids=str)
     @RETRAINED
+    @pytest.mark.quick(8)
     def test_is_that_of_grid_search(self, two_classes, capsys, estimator, options, verbose):
         grid = {"C": [0.1, 1.0], "gamma": [0.1, 1.0]} if isinstance(estimator, SVC) else {"C": [0.1, 1.0]}
         printed = []

@@ -1,7 +1,6 @@
 """Kernel logistic regression: against other solvers, and searched over as GridSearchCV does it."""
 
 import pickle
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onefit import KernelLogisticRegression, KernelSearchCV, compare, criteria, cross_val_decision, default_grid
-from onefit.core.registry import read_machine
 from onefit.kernels import Gaussian
 
 from ..oracles.logistic import minimiser
@@ -135,6 +133,7 @@ SCORERS = ["accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"]
 class TestSearch:
     @pytest.mark.parametrize("cv", [3, 7])
     @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.quick(2)
     def test_two_classes(self, cancer, cv, weighted):
         X, y = cancer
         fit = {"sample_weight": np.random.default_rng(0).uniform(0.1, 2.0, len(y))} if weighted else {}
@@ -213,11 +212,6 @@ class TestSearch:
         first, second = (search.cv_results_["mean_test_score"] for search in searches)
         np.testing.assert_array_equal(first, second)
         assert searches[1].ledger_["heldout"] == 0
-
-    def test_its_link_can_be_sent_to_processes(self):
-        link = read_machine(KernelLogisticRegression()).link
-        assert getattr(import_module(link.__module__), link.__name__) is link
-        assert link.__module__.startswith("onefit.")
 
     @pytest.mark.slow
     def test_processes_compute_the_same(self, iris):

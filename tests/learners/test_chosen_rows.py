@@ -8,6 +8,8 @@ from onefit.learners.chosen_rows import ChosenRows
 from onefit.learners.preconditioner import Preconditioner
 from onefit.native.side_twins import dense
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 N = 200
 
 

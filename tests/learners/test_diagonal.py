@@ -9,6 +9,8 @@ from ..oracles.problems import points, row_weights, seeds
 from ..oracles.support_vector import curve
 from .machines import EPSILONS, MACHINES, cold, learner, target, trained
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 machines = pytest.mark.parametrize("machine", MACHINES)
 diagonals = pytest.mark.parametrize("diagonal", [0.25, 1.0, 16.0])
 

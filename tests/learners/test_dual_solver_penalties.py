@@ -7,6 +7,8 @@ from ..oracles.problems import row_weights, seeds
 from ..oracles.support_vector import gaussian, gram, regressed
 from .machines import MACHINES, assert_optimal, cold, learner, random_start, solver, target, trained
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 machines = pytest.mark.parametrize("machine", MACHINES)
 TINY = (1e-10, 1e-7, 2.0**-12, 2.0**-10)
 SIZES = [(58, 77), (20, 21), (5, 60), (77, 58)]

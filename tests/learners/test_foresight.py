@@ -6,6 +6,8 @@ import pytest
 from onefit.learners.dual import Solution
 from onefit.learners.foresight import Foresight
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 
 def solution(beta):
     beta = np.array(beta, dtype=float)

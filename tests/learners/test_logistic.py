@@ -102,6 +102,7 @@ def test_a_split_with_one_class_has_no_values():
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("scale_penalty", [False, True])
+@pytest.mark.quick(4)
 def test_the_series_is_that_of_the_path_from_all_rows_to_the_split(order, bias, scale_penalty):
     n, C = 7, 3.0
     K, _, rng = problem(4, n)

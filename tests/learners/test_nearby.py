@@ -10,6 +10,8 @@ from onefit.learners.nearby import BorderedNear, Kept, Known
 from ..oracles.problems import points, row_weights, seeds
 from ..oracles.support_vector import gaussian
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 biases = pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
 
 

@@ -16,6 +16,8 @@ from onefit.native.side_twins import dense
 
 from ..oracles.problems import seeds
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 
 def rows(seed, n=200):
     return np.random.default_rng(seed).normal(size=(n, 5))

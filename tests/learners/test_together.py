@@ -15,6 +15,8 @@ from onefit.learners.preconditioner import Preconditioner
 from onefit.learners.shared_inverse import SharedInverse
 from onefit.learners.squared_hinge import SquaredHinge
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 LEARNERS = {
     "hinge": Hinge(),
     "hinge without bias": Hinge(bias=False),

@@ -8,6 +8,8 @@ from onefit.native.duality import duality_gap
 
 from ..oracles.problems import seeds
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 
 def problem(seed, curved, epsilon, n=30):
     """A problem some of whose rows are left out, have infinite bounds, or have a ridge if others have."""

@@ -7,6 +7,8 @@ from onefit.native import factor, twins
 
 from ..oracles.problems import random_gram, seeds
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 sizes = pytest.mark.parametrize("m", [1, 2, 7, 60])
 
 

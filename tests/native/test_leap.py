@@ -12,6 +12,8 @@ from ..learners.machines import MACHINES, learner, random_start, target
 from ..oracles.problems import row_weights, seeds
 from ..oracles.support_vector import gram
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 
 def test_the_twin_takes_the_same_arguments():
     compiled = getattr(leap.leap, "py_func", leap.leap)

@@ -11,6 +11,8 @@ import pytest
 
 import onefit
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 SEARCH = """
 import numpy as np
 from sklearn.svm import SVC, SVR

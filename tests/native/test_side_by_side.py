@@ -15,6 +15,8 @@ from ..oracles.panels import in_panels
 from ..oracles.problems import random_gram, row_weights, seeds
 from ..oracles.support_vector import gram
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 LOOPS = [
     *(
         narrow.narrow_product,

@@ -9,6 +9,8 @@ from ..learners.machines import MACHINES, learner, random_start, target
 from ..oracles.problems import row_weights, seeds
 from ..oracles.support_vector import dual_value, gram
 
+pytestmark = pytest.mark.slow  # the inside of the engine, whose values tests/public checks
+
 machines = pytest.mark.parametrize("machine", MACHINES)
 biases = pytest.mark.parametrize("bias", [True, False])
 

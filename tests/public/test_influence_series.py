@@ -63,6 +63,7 @@ def assert_same_series(name, gram, seed, splits, penalties, order, weights=None,
 @pytest.mark.parametrize("splits", SPLITS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("mean_loss", [False, True])
+@pytest.mark.quick(9)
 def test_splits_weights_and_conventions(name, order, splits, weighted, mean_loss):
     weights = row_weights(0, N) if weighted else None
     assert_same_series(name, "medium", 0, SPLITS[splits](0), [0.1, 1e3], order, weights, mean_loss)
@@ -80,6 +81,7 @@ def test_every_kind_of_gram_matrix(name, gram, order):
 @pytest.mark.parametrize("order", [1, 5])
 @pytest.mark.parametrize("gram", ["medium", "narrow"])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.quick(6)
 def test_penalties_at_which_the_same_rows_are_curved(name, order, gram, weighted):
     """Narrow kernels and large penalties: no row is at a bound."""
     weights = row_weights(2, 40) if weighted else None

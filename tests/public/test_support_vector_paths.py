@@ -82,6 +82,7 @@ def test_splits_weights_and_penalties_that_grow(machine, gamma, cv, weighted, sc
 
 
 @machines
+@pytest.mark.quick(4)
 def test_a_path_gives_what_its_penalties_give_alone(machine):
     """Starting from other solutions changes nothing that can be seen."""
     X, y = problem(machine, 400)

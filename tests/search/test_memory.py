@@ -106,6 +106,7 @@ def test_support_vector_machines_need_no_more(model, gamma, Cs):
 
 
 @pytest.mark.parametrize("cv", [KFold(10), LeaveOneOut(), KFold(3)], ids=str)
+@pytest.mark.quick(1)
 def test_logistic_regression_needs_no_more(cv):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 10))

@@ -129,6 +129,7 @@ def check_html(text):
     assert "prefers-color-scheme: dark" in text
 
 
+@pytest.mark.quick(4)
 def test_pages_are_well_formed_and_load_nothing(written):
     _, files = written
     (page,) = (path for name, path in files.items() if name.endswith(".html"))
