@@ -91,7 +91,7 @@ def sps_svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam:
 
 
 def margin_lower_bound(spectral_measure: float, total: float, *, ridge: float) -> float:
-    r"""What the mean margin of kernel ridge regression on ±1 labels is at least.
+    r"""A lower bound of the mean margin of kernel ridge regression on ±1 labels.
 
     .. math:: \frac1n \sum_i y_i f_i \ge c_0 \, SM, \qquad c_0 = \frac{C}{C + \lambda}, \quad C = \sum_{ij} K_{ij}
 
@@ -109,7 +109,7 @@ def margin_lower_bound(spectral_measure: float, total: float, *, ridge: float) -
 
 
 def svm_margin_lower_bound(spectral_measure: float, total: float, *, ridge: float, n: int) -> float:
-    r"""What the mean margin of a support vector machine without bias is at least.
+    r"""A lower bound of the mean margin of a support vector machine without a bias.
 
     .. math:: \frac1n \sum_i y_i f_i \ge C \left(SM + \frac dn\right), \qquad
               d = \min\{-1, 1 - 1/(2\lambda)\}, \quad C = \sum_{ij} K_{ij}

@@ -1,4 +1,4 @@
-"""What machines that are trained on all rows tell criteria: quantities, not formulas."""
+"""Quantities that machines trained on all rows give to criteria."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ CAPABILITIES = {
     "box": "coefficients that are bounded by C",
     "ball": "a hard margin in the feature space of K + D",
 }
-"""What a learner may offer to criteria besides out-of-fold values, as messages say it. A criterion that reads one of
-these is defined for the learners that offer it."""
+"""Capabilities that a learner may offer to criteria besides out-of-fold values, in the words of messages.
+
+A criterion that reads one of these is defined for the learners that offer it."""
 
 
 def at_penalties(values: Array, chosen: NDArray[np.intp]) -> Array:

@@ -1,4 +1,4 @@
-"""What is known of one kernel on the data, whatever it is kept as."""
+"""The contract of a Gram matrix: questions about one kernel on the data, in any representation."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Gram(ABC):
 
     @abstractmethod
     def factor(self, weights: Array | None, bias: bool, route: Route) -> Factor:
-        """What gives the inverses of ``S K S + ridge I``, with ``S = diag(sqrt(weights))``.
+        """Factorise ``S K S``, with ``S = diag(sqrt(weights))``, for the inverses of ``S K S + ridge I``.
 
         With a ``bias`` the inverse is that on the complement of the weights' square roots: the unpenalised constant
         function. ``route`` is what pays: "spectrum" or "inverse".

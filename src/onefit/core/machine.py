@@ -100,11 +100,11 @@ class Learner(Protocol):
 
     @property
     def name(self) -> str:
-        """What the machine is called in messages; nothing depends on it."""
+        """The name of the machine in messages; nothing depends on it."""
 
     @property
     def offers(self) -> frozenset[str]:
-        """What criteria may ask of it besides out-of-fold values: names of ``CAPABILITIES``."""
+        """The capabilities that criteria may ask for besides out-of-fold values: names of ``CAPABILITIES``."""
 
     @property
     def bias(self) -> bool:

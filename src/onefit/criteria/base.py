@@ -1,4 +1,4 @@
-"""What a criterion is."""
+"""The contract of a criterion."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .losses import refuse_loss_of_classes
 Array = NDArray[np.float64]
 
 READS = ("gram", "labels", "spectrum", "left_out", "heldout", *CAPABILITIES)
-"""What a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, values of every
-row without it, out-of-fold values, and what not every learner has to offer."""
+"""Everything that a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, values of
+every row without it, out-of-fold values, and the capabilities of learners."""
 
 _MACHINE = {"left_out", "heldout", *CAPABILITIES}
 _ON_ALL_ROWS = {"left_out", "fitted", "smoother", "margin"}
-"""What is read of a machine that is trained on all rows."""
+"""The reads that need a machine trained on all rows."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What is known about a candidate before any work: all that decides whether a criterion applies."""
+    """Facts about a candidate, known before any work, that decide whether a criterion applies."""
 
     learner: Learner | None  # None without an estimator
     n_classes: int | None  # None in regression
@@ -134,7 +134,7 @@ class Criterion(ABC):
 
 
 def capabilities_of(criterion: Criterion) -> list[str]:
-    """What a learner has to offer for the criterion to be defined, besides out-of-fold values."""
+    """The capabilities that a learner must offer for the criterion to be defined, besides out-of-fold values."""
     return [name for name in criterion.reads if name in CAPABILITIES]
 
 
@@ -144,7 +144,7 @@ def needs_no_machine(criterion: Criterion) -> bool:
 
 
 def situation_of(labels: Labels | None, trained: Trained | None) -> Situation:
-    """What a criterion checks of a target and a machine."""
+    """The facts about a target and a machine that a criterion checks."""
     n_classes = None if labels is None else labels.n_classes
     if trained is None:
         return Situation(None, n_classes, 1 if labels is None else labels.codes.shape[1])

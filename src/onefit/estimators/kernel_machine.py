@@ -1,4 +1,4 @@
-"""What onefit's own estimators share: the kernel, and values of new rows."""
+"""The base of onefit's own estimators: the kernel, and values of new rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What onefit's own support vector machines share: parameters, training, and values of new rows."""
+"""The base of onefit's own support vector machines: parameters, training, and values of new rows."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ class SupportVectorLearner(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the machine is called in messages."""
+        """The name of the machine in messages."""
 
     @property
     @abstractmethod
     def offers(self) -> frozenset[str]:
-        """What criteria may ask of it besides out-of-fold values."""
+        """The capabilities that criteria may ask for besides out-of-fold values."""
 
     @abstractmethod
     def dual(self, y: Array, C: float | Array, weights: Array) -> Dual:

@@ -1,4 +1,4 @@
-"""What every factorisation of a Gram matrix can do."""
+"""The contract of a factorisation of a Gram matrix."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Solved:
 
 
 class Factor(ABC):
-    """What gives ``(K + ridge I)^{-1}`` for any ridge, on the complement of a unit vector ``null`` if there is one."""
+    """A factorisation for ``(K + ridge I)^{-1}`` at any ridge, on the complement of ``null`` if there is one."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What the numbers of a study depend on, as text: the names under which a journal keeps them.
+"""Texts that say what the numbers of a study depend on: the names under which a journal keeps them.
 
 Nothing here is taken from the source of a class: renaming one, or giving it another field with a default, keeps the
 text and thereby the numbers. A change that makes numbers wrong raises a ``revision`` by hand, of a criterion

@@ -103,7 +103,7 @@ class Journal:
                 )
 
     def read(self, protocol: Protocol) -> dict[Task, Finished]:
-        """What there is of a protocol by (data set, split): the numbers of some or all of its methods."""
+        """The numbers of some or all methods of a protocol, by (data set, split)."""
         with self._connection() as connection:
             rows = connection.execute(
                 "SELECT method, dataset, split, records, error, seconds FROM cells WHERE conditions = ?",

@@ -21,7 +21,7 @@ from .spec import Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """What a run tells while it goes on."""
+    """The progress of a run, told after every cell."""
 
     done: int
     total: int
@@ -127,7 +127,7 @@ def attempt(protocol: Protocol, dataset: str, number: int) -> list[tuple[Protoco
 
 
 def _attempt(protocol: Protocol, dataset: str, number: int) -> Finished:
-    """What a cell finds, or the text of an exception: that is a result as well."""
+    """Measure a cell once; an exception becomes the error of its result."""
     start = time.process_time()
     try:
         with warnings.catch_warnings():
