@@ -17,7 +17,7 @@ CAPABILITIES = {
     "box": "coefficients that are bounded by C",
     "ball": "a hard margin in the feature space of K + D",
 }
-"""Capabilities that a learner may offer to criteria besides out-of-fold values, in the words of messages.
+"""Capabilities that a learner may offer to criteria besides out-of-fold values, as messages name them.
 
 A criterion that reads one of these is defined for the learners that offer it."""
 

@@ -22,8 +22,8 @@ from .losses import refuse_loss_of_classes
 Array = NDArray[np.float64]
 
 READS = ("gram", "labels", "spectrum", "left_out", "heldout", *CAPABILITIES)
-"""Everything that a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, values of
-every row without it, out-of-fold values, and the capabilities of learners."""
+"""Everything that a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, values
+of every row without it, out-of-fold values, and the capabilities of learners."""
 
 _MACHINE = {"left_out", "heldout", *CAPABILITIES}
 _ON_ALL_ROWS = {"left_out", "fitted", "smoother", "margin"}
