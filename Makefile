@@ -32,7 +32,7 @@ lint: $(VENV)/.installed
 	@$(BIN)/ruff format --check .
 
 types: $(VENV)/.installed
-	@echo "==> mypy (strict in core, linalg, kernels, learners and criteria)"
+	@echo "==> mypy (strict from linalg to bounds)"
 	@$(BIN)/mypy
 
 docs: $(VENV)/.documented

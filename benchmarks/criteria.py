@@ -30,11 +30,13 @@ from sklearn.model_selection import GridSearchCV, KFold
 from threadpoolctl import threadpool_limits
 
 from onefit import KernelSearchCV, criteria
-from onefit.core import DenseGram, Folds, Ledger, Problem
-from onefit.core.evidence import Evidence
-from onefit.core.labels import read_labels
+from onefit.data import Folds, Problem
+from onefit.data.labels import read_labels
+from onefit.gram import DenseGram
 from onefit.kernels import Gaussian
 from onefit.kernels.bases import sqdist
+from onefit.machines.evidence import Evidence
+from onefit.resources import Ledger
 from onefit.search.appraisal import Appraisal
 
 NAMES = ("sm", "kta", "ckta", "fsm")

@@ -142,7 +142,7 @@ import sys
 import warnings
 import skops.io
 import sklearn.svm
-import onefit.core
+import onefit.machines.evidence
 from onefit import datasets
 from onefit.datasets import arff, delimited, libsvm, parquet
 try:

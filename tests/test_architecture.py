@@ -12,9 +12,11 @@ import onefit
 
 ROOT = Path(onefit.__file__).parent
 LAYERS = [
-    {"linalg", "native"},
+    {"resources", "linalg", "native"},
     {"kernels"},
-    {"core"},
+    {"data"},
+    {"gram"},
+    {"machines"},
     {"learners", "criteria"},
     {"bounds"},
     {"search"},

@@ -98,7 +98,7 @@ __all__ = [
 def _register_known_estimators() -> None:
     """Register the readers of scikit-learn's and our own estimators, for a criterion that is called by itself.
 
-    The package joins its layers here: ``core`` holds the registry, and knows no estimator.
+    The package joins its layers here: ``machines`` holds the registry, and knows no estimator.
     """
     from .estimators import adapters  # noqa: F401
 

@@ -80,9 +80,9 @@ def test_more_rows_than_memory_has_room_for(onefit, tmp_path, monkeypatch):
 
 
 def test_the_most_rows_are_those_of_two_square_arrays(monkeypatch):
-    monkeypatch.setattr("onefit.core.memory.parse_budget", lambda budget: 2 * 8.0 * 1000**2)
+    monkeypatch.setattr("onefit.resources.memory.parse_budget", lambda budget: 2 * 8.0 * 1000**2)
     assert cli_data.most_rows() == 1000
-    monkeypatch.setattr("onefit.core.memory.parse_budget", lambda budget: float("inf"))
+    monkeypatch.setattr("onefit.resources.memory.parse_budget", lambda budget: float("inf"))
     assert cli_data.most_rows() is None
 
 

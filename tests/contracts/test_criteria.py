@@ -22,11 +22,12 @@ from onefit import (
     compare,
     criteria,
 )
-from onefit.core import DenseGram, Exactness
-from onefit.core.capabilities import CAPABILITIES
-from onefit.core.registry import estimators_read_as, estimators_that_offer, read_machine
 from onefit.criteria import table
 from onefit.criteria.base import READS, Criterion, capabilities_of
+from onefit.gram import DenseGram
+from onefit.machines import Exactness
+from onefit.machines.capabilities import CAPABILITIES
+from onefit.machines.registry import estimators_read_as, estimators_that_offer, read_machine
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 PAGE = Path(__file__).parents[2] / "docs" / "criteria.md"

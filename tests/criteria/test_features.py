@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.svm import SVC
 
 from onefit import LSSVC, LSSVR, criteria
-from onefit.core import FeatureGram
-from onefit.core.machine import NotUnderstoodError
+from onefit._exceptions import NotUnderstoodError
+from onefit.gram import FeatureGram
 
 N, M = 40, 6
 MACHINES = {

@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from onefit import L2SVC, HingeSVC, criteria
-from onefit.core.capabilities import Margin
 from onefit.criteria.span import squared_spans
+from onefit.machines.capabilities import Margin
 
 from ..oracles import criteria as oracle
 from ..oracles.problems import points, seeds, two_seeds

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ShuffleSplit
 
-from onefit.core import Targets
-from onefit.core.machine import Series
+from onefit.data import Targets
 from onefit.kernels import Precomputed
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive
 from onefit.learners.hinge import Hinge
 from onefit.learners.squared_hinge import SquaredHinge
+from onefit.machines.contract import Series
 
 from ..oracles import bouligand as oracle
 from ..oracles.bouligand import Convention, Loss

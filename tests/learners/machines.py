@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onefit.core import Targets
+from onefit.data import Targets
 from onefit.kernels import Precomputed
 from onefit.learners.dual_solver import DualSolver, indefiniteness
 from onefit.learners.epsilon_insensitive import EpsilonInsensitive

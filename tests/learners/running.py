@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from onefit.core import DenseGram, Folds, Problem, Targets
-from onefit.core.machine import Series
+from onefit.data import Folds, Problem, Targets
+from onefit.gram import DenseGram
 from onefit.kernels import Precomputed
 from onefit.learners.square import SquareLoss
+from onefit.machines.contract import Series
 
 from ..oracles.least_squares import assert_path_close, pool_leave_one_out, retrain, tolerances
 

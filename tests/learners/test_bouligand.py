@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit
 
-from onefit.core import Targets
-from onefit.core.machine import Series
+from onefit.data import Targets
 from onefit.kernels import Gaussian
+from onefit.machines.contract import Series
 
 from ..oracles.problems import partition, points, row_weights, seeds, two_seeds
 from ..oracles.support_vector import GRAMS

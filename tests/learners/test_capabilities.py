@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from onefit.core import DenseGram, Folds, Problem, Targets
+from onefit.data import Folds, Problem, Targets
+from onefit.gram import DenseGram
 from onefit.kernels import Gaussian, Precomputed
 from onefit.learners.hinge import Hinge
 from onefit.learners.square import SquareLoss

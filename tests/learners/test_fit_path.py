@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from onefit.core import Ledger
 from onefit.kernels import Gaussian, Linear, Sigmoid
 from onefit.learners.square_fit import fit_path
+from onefit.resources import Ledger
 
 from ..oracles.least_squares import EPS, solve
 from ..oracles.problems import points, row_weights, seeds, smooth_targets

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from onefit.core import DenseGram, Folds, Problem, Targets
-from onefit.core.machine import Series
+from onefit.data import Folds, Problem, Targets
+from onefit.gram import DenseGram
 from onefit.kernels import Precomputed
 from onefit.learners.logistic import Logistic
 from onefit.learners.logistic_newton import solve
+from onefit.machines.contract import Series
 
 from ..oracles.logistic import minimiser, taylor_terms
 from ..oracles.support_vector import gaussian

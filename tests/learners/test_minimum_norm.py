@@ -5,11 +5,11 @@ import pytest
 from scipy.linalg import null_space
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 
-from onefit.core import Targets
-from onefit.core.machine import Series
+from onefit.data import Targets
 from onefit.kernels import Gaussian, Linear, Polynomial, Precomputed
 from onefit.learners.square import SquareLoss
 from onefit.learners.square_fit import fit_path
+from onefit.machines.contract import Series
 
 from ..oracles.problems import points, random_symmetric, row_weights, seeds, smooth_targets
 from .running import workspace

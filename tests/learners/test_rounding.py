@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from onefit.core import DenseGram, Folds, Problem, Targets
+from onefit.data import Folds, Problem, Targets
+from onefit.gram import DenseGram
 from onefit.kernels import Gaussian
 from onefit.learners.dual_solver import DualSolver
 from onefit.learners.hinge import Hinge

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onefit.core import Targets
+from onefit.data import Targets
 from onefit.kernels import Gaussian, Linear
 from onefit.learners.square import SquareLoss
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
 
-from onefit.core import Targets
-from onefit.core.coding import code_pairs
-from onefit.core.machine import NotUnderstoodError
+from onefit._exceptions import NotUnderstoodError
+from onefit.data import Targets
+from onefit.data.coding import code_pairs
 from onefit.kernels import Gaussian, Precomputed
 
 from ..oracles.least_squares import pool_leave_one_out

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from onefit.core import Folds
+from onefit.data import Folds
 from onefit.kernels import Gaussian
 from onefit.learners import column, together
 from onefit.learners.chosen_rows import ChosenRows

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, LSSVC, LSSVR, KernelSearchCV, criteria
-from onefit.core import Folds
+from onefit.data import Folds
 from onefit.search.executors import Executor
 from onefit.search.plan import plan
 from onefit.search.request import Request

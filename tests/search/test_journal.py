@@ -11,7 +11,7 @@ import pytest
 
 import onefit.search.journal
 from onefit import JournalError, JournalWarning
-from onefit.core import Exactness
+from onefit.machines import Exactness
 from onefit.search.journal import Journal
 from onefit.search.row import Row
 from onefit.search.row_storage import restore_row, store_row

@@ -8,8 +8,10 @@ import pytest
 from sklearn.metrics import get_scorer
 from sklearn.svm import SVC, SVR
 
-from onefit.core import Exactness, Folds, Ledger
-from onefit.core.coding import Pairs, code_targets
+from onefit.data import Folds
+from onefit.data.coding import Pairs, code_targets
+from onefit.machines import Exactness
+from onefit.resources import Ledger
 from onefit.search.certify import Certify
 from onefit.search.referee import LabelReferee, ValueReferee
 from onefit.search.scoring import Scoring

@@ -7,7 +7,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils import get_tags
 
 from onefit import LSSVR
-from onefit.core.coding import Coding
+from onefit.data.coding import Coding
 from onefit.search.scoring import NeedsRetrainingError, ScoredRows, Scoring, accepts_sample_weight
 from onefit.search.stand_in import StandInClassifier, StandInRegressor
 from onefit.search.twins import TWINS

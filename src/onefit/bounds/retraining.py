@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from ..core.registry import read_machine
 from ..criteria.losses import LOSSES, Loss
+from ..machines.registry import read_machine
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -72,9 +72,9 @@ def compare(
 
 def _criteria(asked: str | None, estimator: Any, rows: Data) -> tuple[list[str], dict[str, str]]:
     """The criteria that are defined for this machine and target, and why others are not; what is asked for must be."""
-    from ..core.registry import read_machine
     from ..criteria import REGISTRY, resolve
     from ..criteria.base import Situation
+    from ..machines.registry import read_machine
 
     if asked is not None:
         names = dict.fromkeys(resolve(name.strip()).name for name in asked.split(",") if name.strip())

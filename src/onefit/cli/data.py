@@ -103,7 +103,7 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
 
 def most_rows() -> int | None:
     """Rows whose kernel matrix a search can hold in the memory that is available; None if that is not known."""
-    from ..core.memory import parse_budget
+    from ..resources.memory import parse_budget
 
     available = parse_budget(None)
     return None if math.isinf(available) else math.isqrt(int(available / (8 * FEWEST_ARRAYS)))

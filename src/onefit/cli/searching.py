@@ -96,10 +96,10 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
     """
     from sklearn.base import clone
 
-    from ..core import Exactness
     from ..criteria import resolve
     from ..criteria.base import needs_no_machine
     from ..estimators.delivery import deliver
+    from ..machines import Exactness
     from ..report.table import read_scores
 
     search = found.search

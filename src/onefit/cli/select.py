@@ -233,7 +233,7 @@ def _how_chosen(selection: Selection, request: Request) -> str:
 
 def _how_known(selection: Selection) -> str:
     """How exact the score is."""
-    from ..core.registry import read_machine
+    from ..machines.registry import read_machine
     from ..report.text import number
 
     if selection.exactness == "exact":

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.evidence import Evidence
-from ..core.machine import Series
+from ..machines.contract import Series
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 from .held_out import held_out_losses, mean_loss
 from .leave_one_out import left_out_loss

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Exactness
-from ..core.capabilities import CAPABILITIES
-from ..core.evidence import Evidence, Trained
-from ..core.labels import Labels
-from ..core.machine import Learner, Series
-from ..core.registry import estimators_read_as, estimators_that_offer
+from ..data.labels import Labels
+from ..machines import Exactness
+from ..machines.capabilities import CAPABILITIES
+from ..machines.contract import Learner, Series
+from ..machines.evidence import Evidence, Trained
+from ..machines.registry import estimators_read_as, estimators_that_offer
 from .calling import evidence_of
 from .losses import refuse_loss_of_classes
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core.evidence import Evidence
-from ..core.machine import Series
+from ..machines.contract import Series
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 from .held_out import check_aggregate, held_out_losses, mean_loss
 from .losses import Loss, check_loss

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.evidence import Evidence
 from ..kernels import Kernel
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 
 FLOOR = 0.5 * 0.01**2

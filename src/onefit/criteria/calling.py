@@ -8,14 +8,15 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
-from ..core import DenseGram, Folds, Gram, Problem, Targets
-from ..core.coding import CodedTargets, code_targets, row_weights
-from ..core.evidence import Evidence, Trained
-from ..core.hold_out import hold_out
-from ..core.labels import read_labels
-from ..core.machine import HeldOut, Machine, Series
-from ..core.registry import read_machine
+from ..data import Folds, Problem, Targets
+from ..data.coding import CodedTargets, code_targets, row_weights
+from ..data.labels import read_labels
+from ..gram import DenseGram, Gram
 from ..kernels import Precomputed
+from ..machines.contract import HeldOut, Machine, Series
+from ..machines.evidence import Evidence, Trained
+from ..machines.hold_out import hold_out
+from ..machines.registry import read_machine
 
 
 def evidence_of(K: Any, y: Any, estimator: Any, cv: Any, *, labels: bool, held_out: bool) -> Evidence:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Real
 
-from ..core import Exactness
-from ..core.evidence import Evidence
+from ..machines import Exactness
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 from .held_out import check_aggregate, held_out_losses, mean_loss
 from .losses import Loss, check_loss

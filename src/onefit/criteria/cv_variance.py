@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array, Criterion, check_factor
 from .fold_moments import check_correlation, fold_means, fold_moments, tested_share
 from .held_out import held_out_losses

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.evidence import Evidence
-from ..core.machine import Series
+from ..machines.contract import Series
+from ..machines.evidence import Evidence
 from .base import Array, Criterion, check_factor
 from .held_out import check_aggregate, held_out_losses, mean_loss
 from .losses import Loss, check_loss

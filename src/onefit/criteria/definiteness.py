@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 
 
 def refuse_indefinite(evidence: Evidence, name: str) -> None:

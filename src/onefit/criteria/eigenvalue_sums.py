@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import frozen_list
 
 

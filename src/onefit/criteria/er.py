@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array, Criterion, check_factor
 from .eigenvalue_sums import check_components, head_and_tail
 from .risk import empirical_risk

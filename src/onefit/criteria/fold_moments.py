@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import OutOfFold
+from ..machines.evidence import OutOfFold
 from .base import Array
 
 

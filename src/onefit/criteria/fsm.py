@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.evidence import Evidence, OutOfFold
+from ..machines.evidence import Evidence, OutOfFold
 from .losses import ERROR, Loss, left_out_losses, row_losses
 
 Array = NDArray[np.float64]

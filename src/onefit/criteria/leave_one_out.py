@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array
 from .held_out import held_out_losses, mean_loss, prediction_loss
 from .losses import Loss

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core import Exactness
-from ..core.evidence import Evidence
+from ..machines import Exactness
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 from .leave_one_out import left_out_loss
 from .losses import Loss, check_loss

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.coding import Coding
+from ..data.coding import Coding
 
 Array = NDArray[np.float64]
 Loss = str | Callable[[Array, Array], Array]

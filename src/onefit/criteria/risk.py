@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array
 from .losses import Loss, row_losses
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array, Criterion, check_factor
 from .losses import Loss, check_loss
 from .risk import empirical_risk

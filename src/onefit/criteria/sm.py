@@ -8,7 +8,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 from .definiteness import indefinite, refuse_indefinite
 

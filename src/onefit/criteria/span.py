@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.capabilities import Margin
-from ..core.evidence import Evidence
+from ..machines.capabilities import Margin
+from ..machines.evidence import Evidence
 from .base import Array, Criterion
 
 RIDGE = 1e-12

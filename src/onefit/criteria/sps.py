@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 from .base import Array, Criterion, check_factor
 from .definiteness import refuse_negative_eigenvalues
 from .losses import Loss, check_loss

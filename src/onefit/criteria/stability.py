@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.evidence import Evidence
-from ..core.gram import Gram
+from ..gram.contract import Gram
+from ..machines.evidence import Evidence
 from .base import Array
 from .calling import evidence_of
 

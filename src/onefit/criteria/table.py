@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..core.registry import estimators_that_offer
+from ..machines.registry import estimators_that_offer
 from .base import Criterion, capabilities_of
 
 START, END = "<!-- table of criteria: start -->", "<!-- table of criteria: end -->"

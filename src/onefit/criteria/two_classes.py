@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.evidence import Evidence
+from ..machines.evidence import Evidence
 
 
 def class_indicator(evidence: Evidence, name: str) -> NDArray[np.bool_]:

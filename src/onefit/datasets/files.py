@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from ..resources.memory import parse_budget
 from .visible import visible
 
 GZIP, BZIP2, PARQUET = b"\x1f\x8b", b"BZh", b"PAR1"
@@ -70,8 +71,6 @@ def check_dense(path: Path, rows: int, columns: int) -> None:
     size = 8 * rows * columns
     if size <= FREE_SIZE:
         return
-    from ..core.memory import parse_budget  # core takes seconds to import, and small files do without
-
     shape = f"{rows:,} rows of {columns:,} features"
     if size > parse_budget(None):
         raise fault(path, f"{shape} do not fit in memory as a dense array; select features first.")

@@ -10,9 +10,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
 from .. import kernels
-from ..core.coding import Pairs
-from ..core.machine import Machine, NotUnderstoodError
-from ..core.registry import register_reader
+from .._exceptions import NotUnderstoodError
+from ..data.coding import Pairs
 from ..learners import logistic_newton
 from ..learners.dual import TOLERANCE
 from ..learners.epsilon_insensitive import EpsilonInsensitive
@@ -20,6 +19,8 @@ from ..learners.hinge import Hinge
 from ..learners.logistic import Logistic
 from ..learners.square import SquareLoss
 from ..learners.squared_hinge import SquaredHinge
+from ..machines.contract import Machine
+from ..machines.registry import register_reader
 from .epsilon_svm import EpsilonSVR
 from .hinge_svm import HingeSVC
 from .kernel_logistic import KernelLogisticRegression

@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.coding import PairCoding
+from ..data.coding import PairCoding
 
 
 def calibrated(search, method="sigmoid"):

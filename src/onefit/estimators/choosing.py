@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import PredefinedSplit, check_cv
 
-from ..core import Ledger
 from ..criteria import Criterion
+from ..data.indexing import take_block, take_metadata, take_rows
+from ..resources import Ledger
 from ..search.appraisal import column_names
-from ..search.indexing import take_block, take_metadata, take_rows
 from ..search.request import Request
 from ..search.selection import GridEdgeWarning
 

@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import indexable
 
-from ..core import Folds
 from ..criteria import Criterion, resolve_all
+from ..data import Folds
 from ..search.appraisal import column_names
 from ..search.plan import plan
 from ..search.request import Request

@@ -10,10 +10,11 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
-from ..core import Exactness, Folds
-from ..core.caller import warn_caller
-from ..core.coding import Coding, PairCoding
-from ..core.machine import Series
+from .._exceptions import warn_caller
+from ..data import Folds
+from ..data.coding import Coding, PairCoding
+from ..machines import Exactness
+from ..machines.contract import Series
 from ..search.choice import Choice
 from ..search.execution import evaluate_single
 from ..search.plan import RetrainingWarning, plan

@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 from sklearn.utils import check_array, check_consistent_length, get_tags
 
-from ..core.machine import NotUnderstoodError
-from ..core.registry import estimators_that_offer, is_known
+from .._exceptions import NotUnderstoodError
+from ..data.indexing import take_rows
+from ..data.views import checked_rows
 from ..kernels import bases, from_params
 from ..kernels.naming import NAMES
+from ..machines.registry import estimators_that_offer, is_known
 from ..search.axes import Axis, DegreeAxis, Family, LogAxis
-from ..search.indexing import take_rows
 from ..search.routing import final_weights, split_pipeline
-from ..search.views import checked_rows
 
 SAMPLE = 1000
 """Rows that medians are taken over: half a million pairs, whose median is known to a percent."""

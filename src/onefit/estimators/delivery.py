@@ -18,12 +18,11 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
-from ..core import Folds
-from ..core.caller import warn_caller
-from ..core.machine import NotUnderstoodError
-from ..core.registry import read_machine
+from .._exceptions import NotUnderstoodError, warn_caller
+from ..data import Folds
+from ..data.indexing import take_block
+from ..machines.registry import read_machine
 from ..search.execution import evaluate_single
-from ..search.indexing import take_block
 from ..search.plan import plan
 from ..search.request import Request
 from ..search.routing import split_pipeline

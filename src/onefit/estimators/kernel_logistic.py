@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..core.coding import Coding, class_probabilities, class_weights, code_classes
-from ..core.weights import check_sample_weight, one_class_only
+from ..data.coding import Coding, class_probabilities, class_weights, code_classes
+from ..data.weights import check_sample_weight, one_class_only
 from ..learners.logistic_newton import ROUNDS, probability, solve
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 

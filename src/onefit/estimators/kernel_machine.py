@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels
-from ..core.ties import identical_rows, repeat_first
+from ..data.ties import identical_rows, repeat_first
 from ..kernels.gamma import variance_of
 
 

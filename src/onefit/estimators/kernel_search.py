@@ -11,8 +11,9 @@ from sklearn.callback import with_callbacks
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import indexable
 
-from ..core import Exactness, Ledger
 from ..criteria import resolve_all
+from ..machines import Exactness
+from ..resources import Ledger
 from ..search.choice import Choice
 from ..search.deadline import Deadline, parse_seconds
 from ..search.execution import Execution

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from .. import kernels
-from ..core.coding import class_weights, code_classes
-from ..core.weights import check_sample_weight, one_class_only
+from ..data.coding import class_weights, code_classes
+from ..data.weights import check_sample_weight, one_class_only
 from ..learners.square_fit import fit_path
 from .kernel_machine import KernelMachine
 

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.coding import PairCoding, code_pairs, trained_weights
-from ..core.ties import identical_rows, repeat_first
-from ..core.weights import check_sample_weight, one_class_only
+from ..data.coding import PairCoding, code_pairs, trained_weights
+from ..data.ties import identical_rows, repeat_first
+from ..data.weights import check_sample_weight, one_class_only
 from ..learners.support_vector import SupportVectorLearner
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 

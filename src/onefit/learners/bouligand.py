@@ -31,8 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.machine import Series
 from ..linalg.product import product
+from ..machines.contract import Series
 from ..native.narrow import row_products
 from .bias import best_bias
 from .bordered import NARROW, Bordered, BorderedDense, BorderedDiagonal

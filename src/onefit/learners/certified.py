@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.machine import Judge
+from ..machines.contract import Judge
 from .certificate import Ball, feasible
 from .column import Column, Rows
 from .dual import Array, Dual, Solution

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Ledger
-from ..core.machine import NotUnderstoodError
+from .._exceptions import NotUnderstoodError
 from ..linalg.product import product
 from ..native.narrow import row_products
 from ..native.systems import update_each
+from ..resources import Ledger
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import Gram, Targets
-from ..core.machine import HeldOut, OnTrain
+from ..data import Targets
+from ..gram import Gram
+from ..machines.contract import HeldOut, OnTrain
 from .bias import undetermined_bias
 from .column import Column
 from .dual import Array, Dual, Solution

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ..core import Gram, Targets
-from ..core.machine import HeldOut, Judge, OnTrain, Series
+from ..data import Targets
+from ..gram import Gram
+from ..machines.contract import HeldOut, Judge, OnTrain, Series
 from .logistic_newton import TOLERANCE, Apply, Array, Curved, Solution, newton_step, rounding_of, slopes, solve
 
 Rows = NDArray[np.intp]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.special import expit
 
-from ..core.machine import NotUnderstoodError
+from .._exceptions import NotUnderstoodError
 from ..linalg.inverse import mirror_upper
 from ..linalg.lapack import cholesky_in_place, invert_in_place
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Gram, Targets
-from ..core.capabilities import Margin
-from ..core.machine import NotUnderstoodError
+from .._exceptions import NotUnderstoodError
+from ..data import Targets
+from ..gram import Gram
 from ..linalg.product import product
+from ..machines.capabilities import Margin
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .dual_solver import DualSolver, indefiniteness

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Fold, Gram
+from ..data import Fold
+from ..gram import Gram
 from ..linalg.factor import EPS, Array, Inverse, Rows
 
 THRESHOLD = 1e4 * EPS

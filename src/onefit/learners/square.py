@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Fold, Gram, Targets
-from ..core.capabilities import Smoother
-from ..core.machine import HeldOut, Judge, OnTrain, Series
+from ..data import Fold, Targets
+from ..gram import Gram
 from ..linalg import heldout
 from ..linalg.cost import Route
 from ..linalg.factor import EPS, Array, Factor, Inverse, NotPositiveDefiniteError, Rows
+from ..machines.capabilities import Smoother
+from ..machines.contract import HeldOut, Judge, OnTrain, Series
 from . import small_values
 from .influence import mean_loss_series, sum_loss_series, sum_loss_tail
 from .square_fit import fit_gram

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import DenseGram, Gram, Ledger
+from ..gram import DenseGram, Gram
 from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.factor import Array, NotPositiveDefiniteError
+from ..resources import Ledger
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Gram, Targets
-from ..core.machine import HeldOut, OnTrain
+from ..data import Targets
+from ..gram import Gram
 from ..kernels import Precomputed
 from ..linalg.cost import SPECTRUM
 from ..linalg.factor import EPS, Array, Factor
 from ..linalg.heldout_solver import HeldOutSolver
 from ..linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
+from ..machines.contract import HeldOut, OnTrain
 
 ACCURACY = 1e-6
 """Values are exact if their error is at most this share of the largest held-out value or target."""

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Gram, Targets
-from ..core.capabilities import Smoother
+from ..data import Targets
+from ..gram import Gram
 from ..linalg import heldout
 from ..linalg.cost import Route
 from ..linalg.factor import Array, NotPositiveDefiniteError
+from ..machines.capabilities import Smoother
 from .small_values import left_out_values
 
 

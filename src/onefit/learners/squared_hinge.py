@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Gram, Targets
+from ..data import Targets
+from ..gram import Gram
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Gram, Targets
-from ..core.capabilities import Margin, fitted_values
-from ..core.machine import HeldOut, Judge, OnTrain, Series
+from ..data import Targets
+from ..gram import Gram
+from ..machines.capabilities import Margin, fitted_values
+from ..machines.contract import HeldOut, Judge, OnTrain, Series
 from .dual import Array, Dual
 
 Rows = NDArray[np.intp]

@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..core import Exactness
+from ..machines import Exactness
 from .surface import axes_around, key_of
 from .table import Scores
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Exactness
 from ..estimators.comparison import Comparison
 from ..estimators.comparison_plot import curve_of, parameter_of
 from ..kernels import Kernel
+from ..machines import Exactness
 from ..studies.statistics import Ranking, ranking
 from .curves import Curve, spans_decades, validation_curve
 from .heat_map import SYMBOLS, Colouring

@@ -15,8 +15,8 @@ from typing import Any
 import joblib
 import numpy as np
 
-from ..core import Exactness
 from ..estimators.comparison import Comparison
+from ..machines import Exactness
 from ..search.selection import warn_at_edge
 from .criteria_compared import Compared, compared
 from .curves import Curve, validation_curves

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Exactness
+from ..machines import Exactness
 from .colours import ink, shade
 from .surface import Panel
 from .table import Scores

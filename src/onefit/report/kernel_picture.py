@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .. import bounds
-from ..core.machine import Machine, NotUnderstoodError
-from ..core.registry import read_machine
+from .._exceptions import NotUnderstoodError
 from ..criteria import kernel_stability
+from ..data.views import checked_rows
 from ..kernels import Precomputed
 from ..kernels.gamma import variance_of
+from ..machines.contract import Machine
+from ..machines.registry import read_machine
 from ..search.routing import split_pipeline
-from ..search.views import checked_rows
 from .text import plain
 
 ROWS = 1500

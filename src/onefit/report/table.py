@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
-from ..core import Exactness
 from ..criteria import resolve_all
 from ..estimators.kernel_search import KernelSearchCV
+from ..machines import Exactness
 from ..search.selection import one_standard_error, standard_error
 from .text import plain
 

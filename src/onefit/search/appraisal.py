@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.evidence import Evidence
-from ..core.machine import NotUnderstoodError
+from .._exceptions import NotUnderstoodError
 from ..criteria.base import Criterion, needs_no_machine
+from ..machines.evidence import Evidence
 
 
 def column_names(criteria: Sequence[Criterion]) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Ledger
-from ..core.coding import CodedTargets, PairCoding
+from ..data.coding import CodedTargets, PairCoding
+from ..resources import Ledger
 from .referee import Incumbent, LabelReferee, Referee, ValueReferee
 from .scoring import ScoredRows, Scoring
 from .twins import TWINS

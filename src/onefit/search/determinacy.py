@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Exactness
-from ..core.coding import Coding, PairCoding
+from ..data.coding import Coding, PairCoding
+from ..machines import Exactness
 from .row import OPEN_BIAS, Row
 from .scoring import ScoredRows, Scoring
 from .tasks import Path, Settings

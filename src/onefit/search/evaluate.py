@@ -11,12 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import DenseGram, Exactness, Ledger, Problem
-from ..core.evidence import Evidence
-from ..core.hold_out import equalise_left_out, hold_out
-from ..core.machine import HeldOut, NotUnderstoodError, Series
+from .._exceptions import NotUnderstoodError
 from ..criteria.base import Criterion
+from ..data import Problem
+from ..data.views import SupervisedError, View, Views
+from ..gram import DenseGram
 from ..kernels.gamma import variance_of
+from ..machines import Exactness
+from ..machines.contract import HeldOut, Series
+from ..machines.evidence import Evidence
+from ..machines.hold_out import equalise_left_out, hold_out
+from ..resources import Ledger
 from .appraisal import Appraisal
 from .determinacy import label_undetermined
 from .referee import Referee
@@ -24,7 +29,6 @@ from .row import Row
 from .scoring import NeedsRetrainingError, ScoredRows, Scoring
 from .tasks import Entry, KernelTask, Path, Settings
 from .train_scores import TrainScores
-from .views import SupervisedError, View, Views
 
 ROUNDED = "rounding is seen: the kernel times the penalty is too large; scale the features or use smaller penalties"
 

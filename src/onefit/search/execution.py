@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core import Exactness, Ledger
-from ..core.caller import warn_caller
-from ..core.coding import CodedTargets
+from .._exceptions import warn_caller
+from ..data.coding import CodedTargets
+from ..machines import Exactness
+from ..resources import Ledger
 from .deadline import TimeBudgetWarning
 from .executors import Executor
 from .journal import Journal, JournalError

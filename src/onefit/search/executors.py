@@ -18,12 +18,12 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ..core import Ledger
-from ..core.memory import check_budget, human, parse_budget
+from ..data.views import Views
+from ..resources import Ledger
+from ..resources.memory import check_budget, human, parse_budget
 from .evaluate import evaluate
 from .row import Row
 from .tasks import KernelTask, Settings, divide
-from .views import Views
 
 LARGE = 1500
 """Rows from which on a matrix is worth more than one BLAS thread."""

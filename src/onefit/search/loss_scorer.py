@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from ..core.coding import Coding, PairCoding
 from ..criteria.losses import Loss, left_out_losses, row_losses
+from ..data.coding import Coding, PairCoding
 
 Array = NDArray[np.float64]
 

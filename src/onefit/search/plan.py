@@ -14,16 +14,17 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import column_or_1d
 
-from ..core import Problem, Targets
-from ..core.caller import warn_caller
-from ..core.coding import CodedTargets, Link, Pairs, code_targets, row_weights
-from ..core.labels import Labels, read_labels
-from ..core.machine import Machine, NotUnderstoodError
-from ..core.registry import read_machine
-from ..core.weights import check_sample_weight
+from .._exceptions import NotUnderstoodError, warn_caller
 from ..criteria import CV
 from ..criteria.base import situation_of
+from ..data import Problem, Targets
+from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
+from ..data.labels import Labels, read_labels
+from ..data.views import Inputs, checked_rows
+from ..data.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
+from ..machines.contract import Machine
+from ..machines.registry import read_machine
 from .certify import Certify, check_certifiable
 from .executors import Resources, allot
 from .fingerprint import fingerprint
@@ -32,7 +33,6 @@ from .retraining import scaled_penalty
 from .routing import final_weights, split_pipeline
 from .scoring import ScoredRows
 from .tasks import Entry, KernelTask, Path, Settings, order_tasks
-from .views import Inputs, checked_rows
 
 
 @dataclass

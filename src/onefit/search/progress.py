@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .indexing import take_block, take_metadata, take_rows
+from ..data.indexing import take_block, take_metadata, take_rows
 from .request import Request
 from .row import Row
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Exactness, Ledger
-from ..core.coding import PairCoding
+from ..data.coding import PairCoding
+from ..machines import Exactness
+from ..resources import Ledger
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

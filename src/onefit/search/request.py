@@ -13,10 +13,10 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 
-from ..core import Folds
-from ..core.machine import Series
 from ..criteria import CV, Criterion
 from ..criteria.losses import refuse_loss_of_classes
+from ..data import Folds
+from ..machines.contract import Series
 from .deadline import Deadline, parse_seconds
 from .loss_scorer import LossScorer
 from .scoring import Scoring

@@ -16,10 +16,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from ..core import Exactness, Folds
+from ..data import Folds
+from ..data.indexing import take_block, take_metadata, take_rows
+from ..machines import Exactness
 from .deadline import Deadline
 from .executors import stream
-from .indexing import take_block, take_metadata, take_rows
 from .progress import SplitLines
 from .request import Request
 from .row import Row

@@ -11,9 +11,8 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from ..core.caller import warn_caller
-from ..core.machine import NotUnderstoodError
-from ..core.weights import as_numbers
+from .._exceptions import NotUnderstoodError, warn_caller
+from ..data.weights import as_numbers
 from .loss_scorer import LossScorer
 from .scoring import accepts_sample_weight
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core import Exactness
+from ..machines import Exactness
 
 OPEN_BIAS = "the bias is not determined: no coefficient is free, and the scores depend on where in its interval it is"
 """Status of rows whose values have the middle of the interval of all optimal biases."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Exactness
+from ..machines import Exactness
 from .row import Row
 
 _DOUBLE = np.dtype("<f8")

@@ -8,10 +8,10 @@ from numbers import Integral
 
 import numpy as np
 
-from ..core import Exactness
-from ..core.caller import warn_caller
+from .._exceptions import warn_caller
 from ..criteria import REGISTRY, Criterion, resolve
 from ..criteria.base import needs_no_machine
+from ..machines import Exactness
 from .row import Row
 from .tasks import KernelTask
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Exactness
-from ..core.caller import warn_caller
+from .._exceptions import warn_caller
+from ..machines import Exactness
 
 
 class GridEdgeWarning(UserWarning):

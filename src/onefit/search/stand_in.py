@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from ..core.coding import class_probabilities
+from ..data.coding import class_probabilities
 
 
 class _StandIn(BaseEstimator):

@@ -12,7 +12,7 @@ from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
-from ..core import Exactness
+from ..machines import Exactness
 from .appraisal import column_names
 from .request import Request
 from .row import Row

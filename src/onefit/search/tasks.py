@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Exactness, Folds, Targets
-from ..core.capabilities import at_penalties
-from ..core.coding import CodedTargets
-from ..core.evidence import Trained
-from ..core.labels import Labels
-from ..core.machine import Learner, Series
 from ..criteria.base import Criterion
+from ..data import Folds, Targets
+from ..data.coding import CodedTargets
+from ..data.labels import Labels
+from ..data.views import Inputs
 from ..kernels import Kernel
+from ..machines import Exactness
+from ..machines.capabilities import at_penalties
+from ..machines.contract import Learner, Series
+from ..machines.evidence import Trained
 from .certify import Certify
 from .deadline import Deadline
 from .row import Row
 from .scoring import ScoredRows, Scoring
-from .views import Inputs
 
 PART = 8
 """Kernels, at most, that a process evaluates before it reports: what an interruption or a time budget may cost."""

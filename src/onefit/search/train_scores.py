@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from ..core import Exactness
+from ..machines import Exactness
 from .determinacy import differ
 from .row import Row
 from .scoring import ScoredRows, Scoring
