@@ -35,10 +35,15 @@ TRUSTED = frozenset(
         "onefit.kernels.dot_product.Linear",
         "onefit.kernels.dot_product.Polynomial",
         "onefit.kernels.dot_product.Sigmoid",
+        "onefit.kernels.features.ARD",
+        "onefit.kernels.features.Columns",
         "onefit.kernels.other.AdditiveChi2",
         "onefit.kernels.other.Chi2",
         "onefit.kernels.stationary.Gaussian",
         "onefit.kernels.stationary.Laplacian",
+        "onefit.kernels.stationary.Matern",
+        "onefit.kernels.stationary.RationalQuadratic",
+        "onefit.kernels.weighted_sum.WeightedSum",
     }
 )
 """Types that a model may hold besides those that skops itself trusts: data and formulas, nothing that can be called

@@ -1,14 +1,20 @@
 """Kernels: a base matrix, an element-wise map, and an algebra."""
 
-from .base import ElementWise, Kernel, Product, Scaled, Sum
+from .base import Kernel, Product, Scaled, Sum
+from .checks import NotDifferentiableError
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
+from .element_wise import ElementWise
+from .features import ARD, Columns
 from .naming import from_params
 from .other import AdditiveChi2, Chi2, Function, Precomputed
-from .stationary import Gaussian, Laplacian, Matern
+from .stationary import Gaussian, Laplacian, Matern, RationalQuadratic
+from .weighted_sum import WeightedSum
 
 __all__ = [
+    "ARD",
     "AdditiveChi2",
     "Chi2",
+    "Columns",
     "Cosine",
     "ElementWise",
     "Function",
@@ -17,11 +23,14 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "NotDifferentiableError",
     "Polynomial",
     "Precomputed",
     "Product",
+    "RationalQuadratic",
     "Scaled",
     "Sigmoid",
     "Sum",
+    "WeightedSum",
     "from_params",
 ]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from .bases import Array, Base
-from .gamma import Gamma, check_gamma, resolve_gamma, variance_of
+from .checks import NotDifferentiableError
+from .gamma import variance_of
+from .rows import Rows
 
 Lookup = Callable[[Base], Array]
 """Given a base, return a *fresh* array of its values: the kernel writes into it."""
@@ -70,6 +73,53 @@ class Kernel(ABC):
         """
         return np.inf
 
+    # Parameters that can be learned, as logarithms, and derivatives with respect to them
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The positive parameters, once the kernel is ``bound`` to data."""
+        return ()
+
+    @property
+    def log_parameters(self) -> Array:
+        """Logarithms of the parameters, in the order of their names; ``-inf`` for zero."""
+        return np.empty(0)
+
+    def with_log_parameters(self, values: Array) -> Kernel:
+        """The kernel with other parameters."""
+        return self
+
+    @property
+    def is_width(self) -> NDArray[np.bool_]:
+        """Which of the parameters scales of features can stand for."""
+        return np.zeros(len(self.parameter_names), dtype=bool)
+
+    @property
+    def stationary(self) -> bool:
+        """True if the kernel depends on differences of rows only."""
+        return False
+
+    def pullback(self, rows: Rows, G: Array) -> Array:
+        r"""From ``G = dL/dK`` (n, n), symmetric, to ``dL/dlog`` of the parameters.
+
+        Cost: a few passes over G, and two products with the rows where there is a scale for each feature.
+        """
+        return np.empty(0)
+
+    def input_gradient(self, rows: Rows, B: Array) -> Array:
+        """``Σ_b B_ab ∂k(x_a, y_b)/∂x_a`` for all rows a, shape (n, d)."""
+        raise NotDifferentiableError(f"{self} has no derivatives with respect to features.")
+
+    def feature_pullback(self, rows: Rows, G: Array) -> Array:
+        """From ``G = dL/dK``, symmetric, to ``dL/dlog s`` (d,) of factors s that multiply the features, at s = 1.
+
+        ``Σ_ab G_ab (x_aj ∂k_ab/∂x_aj + x_bj ∂k_ab/∂x_bj)``, and the two terms have equal sums. Differences do not
+        change if rows are shifted, and centred rows lose no digits.
+        """
+        X = np.asarray(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
+        X = X - X.mean(axis=0) if self.stationary else X
+        return np.asarray(2.0 * np.einsum("ij,ij->j", X, self.input_gradient(rows, G)))
+
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """The Gram matrix of the rows of X, or the kernel between the rows of X and those of Y.
 
@@ -92,46 +142,6 @@ class Kernel(ABC):
         return NotImplemented
 
     __rmul__ = __mul__
-
-
-class ElementWise(Kernel):
-    """A kernel that is one base matrix and one element-wise map."""
-
-    base: ClassVar[Base]
-
-    @property
-    def bases(self) -> frozenset[Base]:
-        return frozenset([type(self).base])
-
-    @property
-    def positive(self) -> bool:
-        return False  # families that are override this
-
-    @abstractmethod
-    def map(self, values: Array) -> None:
-        """Turn base values into kernel values, in place."""
-
-    def evaluate(self, lookup: Lookup) -> Array:
-        values = lookup(type(self).base)
-        self.map(values)
-        return values
-
-
-class WithGamma(ElementWise):
-    """An element-wise map with a parameter ``gamma`` that may depend on the data; a dataclass declares it."""
-
-    gamma: Gamma
-
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
-    @property
-    def follows_data(self) -> bool:
-        return self.gamma == "scale"
-
-    def bound(self, n_features: int, variance: float | None = None) -> Kernel:
-        resolved: Kernel = replace(cast(Any, self), gamma=resolve_gamma(self.gamma, n_features, variance))
-        return resolved
 
 
 @dataclass(frozen=True)
@@ -158,6 +168,26 @@ class _Pair(Kernel):
     def bound(self, n_features: int, variance: float | None = None) -> Kernel:
         return type(self)(self.left.bound(n_features, variance), self.right.bound(n_features, variance))
 
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return tuple(
+            f"{side}.{name}"
+            for side, kernel in (("left", self.left), ("right", self.right))
+            for name in kernel.parameter_names
+        )
+
+    @property
+    def log_parameters(self) -> Array:
+        return np.concatenate([self.left.log_parameters, self.right.log_parameters])
+
+    def with_log_parameters(self, values: Array) -> Kernel:
+        first = len(self.left.parameter_names)
+        return type(self)(self.left.with_log_parameters(values[:first]), self.right.with_log_parameters(values[first:]))
+
+    @property
+    def stationary(self) -> bool:
+        return self.left.stationary and self.right.stationary
+
 
 @dataclass(frozen=True)
 class Sum(_Pair):
@@ -174,6 +204,12 @@ class Sum(_Pair):
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         return self.left.largest_off_diagonal(smallest) + self.right.largest_off_diagonal(smallest)
 
+    def pullback(self, rows: Rows, G: Array) -> Array:
+        return np.concatenate([self.left.pullback(rows, G), self.right.pullback(rows, G)])
+
+    def input_gradient(self, rows: Rows, B: Array) -> Array:
+        return self.left.input_gradient(rows, B) + self.right.input_gradient(rows, B)
+
 
 @dataclass(frozen=True)
 class Product(_Pair):
@@ -186,6 +222,18 @@ class Product(_Pair):
         values = self.left.evaluate(lookup)
         values *= self.right.evaluate(lookup)
         return values
+
+    def pullback(self, rows: Rows, G: Array) -> Array:
+        left, right = self.left.evaluate(rows.fresh), self.right.evaluate(rows.fresh)
+        left *= G
+        right *= G
+        return np.concatenate([self.left.pullback(rows, right), self.right.pullback(rows, left)])
+
+    def input_gradient(self, rows: Rows, B: Array) -> Array:
+        left, right = self.left.evaluate(rows.fresh), self.right.evaluate(rows.fresh)
+        left *= B
+        right *= B
+        return self.left.input_gradient(rows, right) + self.right.input_gradient(rows, left)
 
 
 @dataclass(frozen=True)
@@ -228,3 +276,29 @@ class Scaled(Kernel):
 
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         return self.factor * self.kernel.largest_off_diagonal(smallest) if self.factor else 0.0
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        own = ("factor",) if self.factor > 0 else ()
+        return (*own, *self.kernel.parameter_names)
+
+    @property
+    def log_parameters(self) -> Array:
+        own = [np.log(self.factor)] if self.factor > 0 else []
+        return np.concatenate([own, self.kernel.log_parameters])
+
+    def with_log_parameters(self, values: Array) -> Kernel:
+        if self.factor == 0:
+            return Scaled(0.0, self.kernel.with_log_parameters(values))
+        return Scaled(float(np.exp(values[0])), self.kernel.with_log_parameters(values[1:]))
+
+    @property
+    def stationary(self) -> bool:
+        return self.kernel.stationary
+
+    def pullback(self, rows: Rows, G: Array) -> Array:
+        own = [float(np.vdot(G, self.evaluate(rows.fresh)))] if self.factor > 0 else []
+        return np.concatenate([own, self.factor * self.kernel.pullback(rows, G)])
+
+    def input_gradient(self, rows: Rows, B: Array) -> Array:
+        return np.asarray(self.factor * self.kernel.input_gradient(rows, B))

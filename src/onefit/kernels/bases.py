@@ -111,6 +111,51 @@ def _add_norms(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None
             block[i, j] = _squared_norms(X[start + i] - Y[j])
 
 
+HOMOGENEITY: dict[Base, int] = {sqdist: 2, dot: 2, cityblock: 1}
+"""Bases of rows with scaled features: features times s multiply the base by s to this power."""
+
+
+@dataclass(frozen=True)
+class ScaledFeatures:
+    """A base matrix of rows whose features are multiplied by ``factors``, one for each."""
+
+    base: Base
+    factors: tuple[float, ...]
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        return self.base(scale_features(X, self.factors), None if Y is None else scale_features(Y, self.factors))
+
+
+@dataclass(frozen=True)
+class SelectedFeatures:
+    """A base matrix of rows with some of their features only."""
+
+    base: Base
+    columns: tuple[int, ...]
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        return self.base(select_features(X, self.columns), None if Y is None else select_features(Y, self.columns))
+
+
+def of_scaled_features(base: Base, factors: tuple[float, ...]) -> Base:
+    """The base of scaled rows: the base itself where all factors are one, so that kernels share its matrix."""
+    return base if all(factor == 1.0 for factor in factors) else ScaledFeatures(base, factors)
+
+
+def scale_features(X: Any, factors: tuple[float, ...]) -> Any:
+    """The rows of X with feature j multiplied by ``factors[j]``."""
+    if X.shape[1] != len(factors):
+        raise ValueError(f"The kernel has one scale for each of {len(factors)} features, X has {X.shape[1]}.")
+    return X.multiply(np.array(factors)).tocsr() if _is_sparse(X) else X * np.array(factors)
+
+
+def select_features(X: Any, columns: tuple[int, ...]) -> Any:
+    """Some columns of X."""
+    if max(columns) >= X.shape[1]:
+        raise ValueError(f"The kernel reads column {max(columns)}, X has {X.shape[1]}.")
+    return X[:, list(columns)]
+
+
 @dataclass(frozen=True)
 class PairwiseFunction:
     """A callable of two rows that returns a number, as scikit-learn's ``KernelRidge(kernel=callable)``.

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 
+class NotDifferentiableError(ValueError):
+    """A derivative is asked for that a kernel, a machine or a criterion does not have; the message says which."""
+
+
 def _is_finite(value: Any) -> bool:
     return isinstance(value, Real) and bool(np.isfinite(float(value)))
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from . import bases
-from .base import ElementWise, WithGamma
 from .bases import Array
 from .checks import check_finite, check_non_negative
-from .gamma import Gamma, check_gamma, known_gamma
+from .element_wise import ElementWise, WithGamma
+from .gamma import Gamma, known_gamma
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Linear(ElementWise):
     def map(self, values: Array) -> None:
         """Nothing to do: the base is the kernel."""
 
+    def slope(self, values: Array) -> Array:
+        return np.ones_like(values)
+
 
 @dataclass(frozen=True)
 class Cosine(ElementWise):
@@ -47,6 +51,9 @@ class Cosine(ElementWise):
     def map(self, values: Array) -> None:
         """Nothing to do: the base is the kernel."""
 
+    def slope(self, values: Array) -> Array:
+        return np.ones_like(values)
+
 
 @dataclass(frozen=True)
 class Polynomial(WithGamma):
@@ -59,7 +66,7 @@ class Polynomial(WithGamma):
 
     def __post_init__(self) -> None:
         check_non_negative("degree", self.degree)
-        check_gamma(self.gamma)
+        super().__post_init__()
         check_finite("coef0", self.coef0)
 
     @property
@@ -77,6 +84,20 @@ class Polynomial(WithGamma):
         for row in values.reshape(-1, values.shape[-1]):
             row[...] = _integer_power(row, int(self.degree))
 
+    def slope(self, values: Array) -> Array:
+        slopes = values.copy()
+        replace(self, degree=max(self.degree - 1, 0)).map(slopes)
+        slopes *= self.degree * known_gamma(self.gamma)
+        return slopes
+
+    @property
+    def shape_parameters(self) -> tuple[str, ...]:
+        return ("coef0",) if self.coef0 > 0 else ()
+
+    def shape_slopes(self, values: Array) -> Iterator[Array]:
+        if self.coef0 > 0:
+            yield self.slope(values) * (self.coef0 / known_gamma(self.gamma))
+
 
 @dataclass(frozen=True)
 class Sigmoid(WithGamma):
@@ -87,7 +108,7 @@ class Sigmoid(WithGamma):
     base = staticmethod(bases.dot)
 
     def __post_init__(self) -> None:
-        check_gamma(self.gamma)
+        super().__post_init__()
         check_finite("coef0", self.coef0)
 
     @property
@@ -97,6 +118,11 @@ class Sigmoid(WithGamma):
     def map(self, values: Array) -> None:
         _scale_and_shift(values, self.gamma, self.coef0)
         np.tanh(values, out=values)
+
+    def slope(self, values: Array) -> Array:
+        slopes = values.copy()
+        self.map(slopes)
+        return np.asarray(known_gamma(self.gamma) * (1.0 - slopes**2))
 
 
 def _scale_and_shift(values: Array, gamma: Gamma, coef0: float) -> None:

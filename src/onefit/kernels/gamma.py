@@ -8,17 +8,30 @@ import numpy as np
 
 from .checks import check_non_negative
 
-Gamma = float | str | None
-"""A number; None: ``1 / n_features``; "scale": ``1 / (n_features variance)``, as in scikit-learn's SVC."""
+Gamma = float | str | tuple[float, ...] | None
+"""A number; None: ``1 / n_features``; "scale": ``1 / (n_features variance)``, as in scikit-learn's SVC; or a tuple with
+a number for each feature."""
 
 
-def check_gamma(gamma: Any) -> None:
-    """Refuse what is none of these."""
+def check_gamma(gamma: Any) -> Gamma:
+    """``gamma`` with an array as a tuple, so that kernels can be hashed; what makes no sense is a ValueError."""
     if isinstance(gamma, str):
         if gamma != "scale":
             raise ValueError(f'gamma must be a finite non-negative number, None or "scale", got {gamma!r}.')
-    else:
-        check_non_negative("gamma", gamma)
+        return gamma
+    if isinstance(gamma, list | tuple | np.ndarray) and np.ndim(gamma) > 0:
+        return check_several("gamma", gamma)
+    check_non_negative("gamma", gamma)
+    return gamma  # type: ignore[no-any-return]
+
+
+def check_several(name: str, values: Any) -> tuple[float, ...]:
+    """A tuple of finite non-negative numbers; anything else is a ValueError."""
+    if np.ndim(values) != 1 or not len(values):
+        raise ValueError(f"{name} must be a number, or a list with one for each feature, got {values!r}.")
+    for value in values:
+        check_non_negative(name, np.nan if value is None else value)
+    return tuple(float(value) for value in values)
 
 
 def resolve_gamma(gamma: Gamma, n_features: int, variance: float | None) -> Gamma:
@@ -31,7 +44,12 @@ def resolve_gamma(gamma: Gamma, n_features: int, variance: float | None) -> Gamm
 
 
 def known_gamma(gamma: Gamma) -> float:
-    """The number itself; an error if it still depends on data."""
+    """The number that multiplies a base matrix; an error if it still depends on data.
+
+    Scales of features are in the base matrix already, so that one is left.
+    """
+    if isinstance(gamma, tuple):
+        return 1.0
     if gamma is None or isinstance(gamma, str):
         raise ValueError(f"gamma={gamma!r} depends on the data: call kernel.bound(n_features, variance) first.")
     return float(gamma)

@@ -11,9 +11,10 @@ import joblib
 import numpy as np
 
 from . import bases
-from .base import ElementWise, Kernel, Lookup
+from .base import Kernel, Lookup
 from .bases import Array, Base, PairwiseFunction
 from .checks import check_non_negative
+from .element_wise import ElementWise
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,17 @@ class Chi2(ElementWise):
     def positive(self) -> bool:
         return True
 
+    width = ("gamma", 1)
+
     def map(self, values: Array) -> None:
         values *= self.gamma
         np.exp(values, out=values)
+
+    def slope(self, values: Array) -> Array:
+        slopes = values.copy()
+        self.map(slopes)
+        slopes *= self.gamma
+        return slopes
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Real
 
@@ -10,9 +10,9 @@ import numpy as np
 from scipy import special
 
 from . import bases
-from .base import ElementWise, WithGamma
 from .bases import Array, Base
-from .checks import check_positive
+from .checks import NotDifferentiableError, check_positive
+from .element_wise import ElementWise, WithGamma
 from .gamma import Gamma, known_gamma
 
 LARGEST_NU = 100
@@ -30,36 +30,43 @@ class _Decaying(ElementWise):
         return True
 
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
-        value = np.array([smallest(type(self).base)])
+        value = np.array([smallest(self.own_base)])
         self.map(value)
         return float(value[0])
 
 
+class _Exponential(_Decaying, WithGamma):
+    """``exp(-gamma distance)``."""
+
+    def map(self, values: Array) -> None:
+        values *= -known_gamma(self.gamma)
+        np.exp(values, out=values)
+
+    def slope(self, values: Array) -> Array:
+        slopes = values.copy()
+        self.map(slopes)
+        slopes *= -known_gamma(self.gamma)
+        return slopes
+
+
 @dataclass(frozen=True)
-class Gaussian(_Decaying, WithGamma):
+class Gaussian(_Exponential):
     """``exp(-gamma |x - x'|²)``, scikit-learn's ``rbf``.
 
-    ``gamma=None`` is ``1 / n_features``, "scale" that over the variance of the entries of X.
+    ``gamma=None`` is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has a number for
+    each feature, ``exp(-Σ gamma_j (x_j - x'_j)²)``, and is kept as a tuple.
     """
 
     gamma: Gamma = None
     base = staticmethod(bases.sqdist)
 
-    def map(self, values: Array) -> None:
-        values *= -known_gamma(self.gamma)
-        np.exp(values, out=values)
-
 
 @dataclass(frozen=True)
-class Laplacian(_Decaying, WithGamma):
+class Laplacian(_Exponential):
     """``exp(-gamma |x - x'|₁)``; ``gamma`` as in ``Gaussian``."""
 
     gamma: Gamma = None
     base = staticmethod(bases.cityblock)
-
-    def map(self, values: Array) -> None:
-        values *= -known_gamma(self.gamma)
-        np.exp(values, out=values)
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ class Matern(_Decaying):
     length_scale: float = 1.0
     nu: float = 1.5
     base = staticmethod(bases.sqdist)
+    width = ("length_scale", -2)
 
     def __post_init__(self) -> None:
         check_positive("length_scale", self.length_scale)
@@ -80,18 +88,78 @@ class Matern(_Decaying):
             raise ValueError(f"nu must be positive and at most {LARGEST_NU}, or infinity, got {self.nu!r}.")
 
     def map(self, values: Array) -> None:
-        np.sqrt(values, out=values)
-        values /= self.length_scale
+        self._to_arguments(values)
         # The rest is written a row at a time: no second n x n array.
         for row in values.reshape(-1, values.shape[-1]):
             row[...] = _matern_of(row, float(self.nu))
 
+    def slope(self, values: Array) -> Array:
+        """``dk/dr² = -nu / (2 (nu - 1) length_scale²) M``, M the Matérn correlation of nu - 1 at the same argument.
 
-def _matern_of(r: Array, nu: float) -> Array:
-    """Matérn correlation of ``r = |x - x'| / length_scale``, in terms of ``u = sqrt(2 nu) r``."""
+        That of nu = 1/2 is infinite between equal rows, where it multiplies zero: zero stands there.
+        """
+        nu, slopes = float(self.nu), values.copy()
+        if nu <= 1 and nu != 0.5:
+            raise NotDifferentiableError(f"{self} has no derivatives here: nu must be 1/2 or more than 1.")
+        self._to_arguments(slopes)
+        for row in slopes.reshape(-1, slopes.shape[-1]):
+            if nu == 0.5:
+                row[...] = 0.5 * np.divide(np.exp(-row), row, out=np.zeros_like(row), where=row > 0)
+            else:
+                row[...] = _matern_of(row, nu - 1.0) * (0.5 if nu == np.inf else nu / (2.0 * (nu - 1.0)))
+        slopes *= -1.0 / self.length_scale**2
+        return slopes
+
+    def _to_arguments(self, values: Array) -> None:
+        """From squared distances to ``sqrt(2 nu) r``, or r if nu is infinite, in place; at most ``ZERO_FROM``."""
+        np.sqrt(values, out=values)
+        values *= (1.0 if self.nu == np.inf else np.sqrt(2.0 * self.nu)) / self.length_scale
+        np.minimum(values, ZERO_FROM, out=values)
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(_Decaying):
+    """``(1 + |x - x'|² / (2 alpha length_scale²)) ** -alpha``, a mixture of Gaussians, as scikit-learn's GP kernel."""
+
+    length_scale: float = 1.0
+    alpha: float = 1.0
+    base = staticmethod(bases.sqdist)
+    width = ("length_scale", -2)
+    shape_parameters = ("alpha",)
+
+    def __post_init__(self) -> None:
+        check_positive("length_scale", self.length_scale)
+        check_positive("alpha", self.alpha)
+
+    def map(self, values: Array) -> None:
+        self._to_arguments(values)
+        np.log1p(values, out=values)
+        values *= -self.alpha
+        np.exp(values, out=values)
+
+    def slope(self, values: Array) -> Array:
+        slopes = values.copy()
+        self._to_arguments(slopes)
+        np.log1p(slopes, out=slopes)
+        slopes *= -self.alpha - 1.0
+        np.exp(slopes, out=slopes)
+        slopes *= -0.5 / self.length_scale**2
+        return slopes
+
+    def shape_slopes(self, values: Array) -> Iterator[Array]:
+        z = values.copy()
+        self._to_arguments(z)
+        logarithm = np.log1p(z)
+        yield self.alpha * np.exp(-self.alpha * logarithm) * (z / (1.0 + z) - logarithm)
+
+    def _to_arguments(self, values: Array) -> None:
+        values /= 2.0 * self.alpha * self.length_scale**2
+
+
+def _matern_of(u: Array, nu: float) -> Array:
+    """Matérn correlation in terms of ``u = sqrt(2 nu) |x - x'| / length_scale``, or without sqrt(2 nu) if infinite."""
     if nu == np.inf:
-        return np.asarray(np.exp(-0.5 * np.minimum(r, ZERO_FROM) ** 2))
-    u: Array = np.minimum(np.sqrt(2.0 * nu) * r, ZERO_FROM)
+        return np.asarray(np.exp(-0.5 * u**2))
     if nu == 0.5:
         return np.exp(-u)
     if nu == 1.5:
