@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import bounds, criteria, datasets, kernels, report
-    from .estimators.calibration import calibrated
+    from .estimators.calibration import CalibratedSearch, calibrated
     from .estimators.comparison import Comparison, compare
     from .estimators.decision import cross_val_decision
     from .estimators.default_grid import default_grid
@@ -38,6 +38,7 @@ __version__ = "0.1.0"
 
 _MODULES = ("bounds", "criteria", "datasets", "kernels", "report")
 _HOMES = {
+    "CalibratedSearch": "estimators.calibration",
     "Comparison": "estimators.comparison",
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
@@ -56,6 +57,7 @@ _HOMES = {
     "SpectrumDisplay": "report.displays",
     "ValidationSurfaceDisplay": "report.displays",
     "TimeBudgetWarning": "search.deadline",
+    "_DecisionValues": "estimators.calibration",
     "calibrated": "estimators.calibration",
     "compare": "estimators.comparison",
     "cross_val_decision": "estimators.decision",
@@ -67,6 +69,7 @@ __all__ = [
     "L2SVC",
     "LSSVC",
     "LSSVR",
+    "CalibratedSearch",
     "Comparison",
     "CriterionCurveDisplay",
     "CriticalDifferenceDisplay",
@@ -114,4 +117,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

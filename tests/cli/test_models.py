@@ -144,7 +144,7 @@ def test_types_that_can_run_code_are_refused(onefit, tmp_path):
     result = onefit("predict", path, "iris")
     assert result.exit_code == 1
     assert "not trusted" in result.stderr
-    assert "onefit.datasets.loading.load" in result.stderr
+    assert "onefit.datasets.load" in result.stderr
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "linear", "sigmoid", "cosine"])

@@ -24,6 +24,7 @@ LOOKS_INSIDE = {
     "estimators/test_journaled_searches.py": "what journals hold",
     "laws/test_least_squares.py": "learners by themselves",
     "estimators/test_own_support_vector_machines.py": "models that the command line saves",
+    "public/test_homes_of_names.py": "the package that a pickled ledger names",
     "sklearn_suite/plugin.py": "the module in which scikit-learn's tests look for names",
     "sklearn_suite/test_search_suite.py": "that plugin",
 }

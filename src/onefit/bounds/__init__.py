@@ -4,6 +4,7 @@ Diagnostics, never selectors: every docstring says whether a bound is informativ
 ``K(x, x) <= kappa``, ``|y| <= M``, ``lam`` the penalty on the mean loss (ridge ``n lam``), ``delta`` the confidence.
 """
 
+from .._public import publish
 from .cross_validation import FoldMoments, cv_moments, cv_variance, series_error
 from .kernel_stability import (
     krr_change,
@@ -58,3 +59,5 @@ __all__ = [
     "svm_risk_bound",
     "uniform_stability_bound",
 ]
+
+__dir__ = publish(__name__)

@@ -55,7 +55,7 @@ def expression(value: Any, imports: set[tuple[str, str]], depth: int = 0) -> str
     if isinstance(value, BaseEstimator):
         kind = type(value)
         public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
-        imports.add(("onefit" if public[0] == "onefit" else ".".join(public), kind.__name__))
+        imports.add((".".join(public), kind.__name__))
         given = _changed(value)
         return f"{kind.__name__}({', '.join(f'{name}={python(part)}' for name, part in given.items())})"
     return python(value)

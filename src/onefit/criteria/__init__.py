@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+from .._public import publish
 from .alo import ALO
 from .base import Criterion
 from .bif import BIF
@@ -103,3 +104,5 @@ __all__ = [
     "resolve",
     "resolve_all",
 ]
+
+__dir__ = publish(__name__)

@@ -1,8 +1,11 @@
 """Data: readers of common file formats, and benchmark sets by name."""
 
+from .._public import publish
 from .loading import fetch, load
 from .reading import read
 from .registry import DataSet, info, names
 from .table import Table
 
 __all__ = ["DataSet", "Table", "fetch", "info", "load", "names", "read"]
+
+__dir__ = publish(__name__)

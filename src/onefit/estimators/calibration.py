@@ -9,9 +9,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._public import set_module
 from ..data.coding import PairCoding
 
 
+@set_module("onefit")
 def calibrated(search, method="sigmoid"):
     """A classifier with ``predict_proba``, calibrated from a search's out-of-fold decision values.
 
@@ -49,8 +51,9 @@ def calibrated(search, method="sigmoid"):
     return CalibratedSearch(search, method)._calibrate(search)
 
 
+@set_module("onefit")
 class CalibratedSearch(ClassifierMixin, BaseEstimator):
-    """What ``calibrated`` returns: the search's best estimator with probabilities.
+    """The best estimator of a search with probabilities, as ``calibrated`` returns it.
 
     ``predict`` is that of the best estimator; the largest probability may, rarely, belong to another class.
     """
@@ -73,7 +76,7 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):
         values, labels = values[used], labels[used]
         rows = np.arange(len(values))
         self.calibrator_ = CalibratedClassifierCV(
-            FrozenEstimator(_Known(self.classes_)), method=self.method, cv=[(rows, rows)], ensemble=False
+            FrozenEstimator(_DecisionValues(self.classes_)), method=self.method, cv=[(rows, rows)], ensemble=False
         )
         self.calibrator_.fit(values, labels, sample_weight=weights)
         return self
@@ -104,8 +107,9 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):
         return decision
 
 
-class _Known(ClassifierMixin, BaseEstimator):
-    """A classifier whose rows are decision values already."""
+@set_module("onefit")
+class _DecisionValues(ClassifierMixin, BaseEstimator):
+    """A classifier whose inputs are decision values already; saved models name it."""
 
     def __init__(self, classes):
         self.classes = classes

@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import indexable
 
+from .._public import set_module
 from ..criteria import Criterion, resolve_all
 from ..data import Folds
 from ..search.appraisal import column_names
@@ -26,6 +27,7 @@ from .kernel_search import KernelSearchCV
 COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "seconds")
 
 
+@set_module("onefit")
 @dataclass(frozen=True)
 class Comparison:
     """What every criterion chooses on a grid.
@@ -73,6 +75,7 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 
 
+@set_module("onefit")
 def compare(
     estimator,
     param_grid,

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
 from .._exceptions import warn_caller
+from .._public import set_module
 from ..data import Folds
 from ..data.coding import Coding, PairCoding
 from ..machines import Exactness
@@ -73,6 +74,7 @@ class WithDeferredDecisions:
         return state
 
 
+@set_module("onefit")
 def cross_val_decision(
     estimator,
     X,

@@ -12,6 +12,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils import check_array, check_consistent_length, get_tags
 
 from .._exceptions import NotUnderstoodError
+from .._public import set_module
 from ..data.indexing import take_rows
 from ..data.views import checked_rows
 from ..kernels import bases, from_params
@@ -30,6 +31,7 @@ SUPPORT_VECTOR_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 _ALIASES = {"gaussian": "rbf", "polynomial": "poly"}
 
 
+@set_module("onefit")
 def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None) -> dict | list[dict]:
     """A grid for ``KernelSearchCV`` or ``GridSearchCV`` that fits the scale of the data.
 

@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from .._exceptions import NotUnderstoodError, warn_caller
+from .._public import set_module
 from ..data import Folds
 from ..data.indexing import take_block
 from ..machines.registry import read_machine
@@ -44,6 +45,7 @@ ANOTHER = 1e-2
 """Difference, relative to the spread of the values, from which on the model is not the one that was scored."""
 
 
+@set_module("onefit")
 class RefitWarning(UserWarning):
     """``best_estimator_`` differs noticeably from the solution that was scored."""
 

@@ -7,10 +7,12 @@ from numbers import Real
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from .._public import set_module
 from ..learners.epsilon_insensitive import EpsilonInsensitive
 from .support_vector import SupportVectorMachine
 
 
+@set_module("onefit")
 class EpsilonSVR(RegressorMixin, SupportVectorMachine):
     r"""Support vector regression with the epsilon-insensitive loss, with or without a bias.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from .._public import set_module
 from ..learners.hinge import Hinge
 from .support_vector import SupportVectorClassifier
 
 
+@set_module("onefit")
 class HingeSVC(SupportVectorClassifier):
     r"""Support vector classifier with the hinge loss, with or without a bias.
 

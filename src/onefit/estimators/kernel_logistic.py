@@ -10,12 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from .._public import set_module
 from ..data.coding import Coding, class_probabilities, class_weights, code_classes
 from ..data.weights import check_sample_weight, one_class_only
 from ..learners.logistic_newton import ROUNDS, probability, solve
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 
 
+@set_module("onefit")
 class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     r"""Logistic regression in the feature space of a kernel.
 

@@ -11,6 +11,7 @@ from sklearn.callback import with_callbacks
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import indexable
 
+from .._public import set_module
 from ..criteria import resolve_all
 from ..machines import Exactness
 from ..resources import Ledger
@@ -32,6 +33,7 @@ from .default_grid import families
 from .delivery import deliver
 
 
+@set_module("onefit")
 class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
     """Exhaustive search over kernels and regularisation, exactly as GridSearchCV but far cheaper.
 

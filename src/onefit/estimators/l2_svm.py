@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from .._public import set_module
 from ..learners.squared_hinge import SquaredHinge
 from .support_vector import SupportVectorClassifier
 
 
+@set_module("onefit")
 class L2SVC(SupportVectorClassifier):
     r"""Support vector classifier with the squared hinge loss.
 

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from .. import kernels
+from .._public import set_module
 from ..data.coding import class_weights, code_classes
 from ..data.weights import check_sample_weight, one_class_only
 from ..learners.square_fit import fit_path
@@ -43,6 +44,7 @@ class _LeastSquaresMachine(KernelMachine):
         return path.dual[0], path.intercept[0]
 
 
+@set_module("onefit")
 class LSSVC(ClassifierMixin, _LeastSquaresMachine):
     r"""Least-squares support vector classifier.
 
@@ -135,6 +137,7 @@ class LSSVC(ClassifierMixin, _LeastSquaresMachine):
         return self.classes_[values.argmax(axis=1)]
 
 
+@set_module("onefit")
 class LSSVR(RegressorMixin, _LeastSquaresMachine):
     r"""Least-squares support vector regression: kernel ridge regression with an unpenalised bias.
 

@@ -1,5 +1,6 @@
 """Kernels: a base matrix, an element-wise map, and an algebra."""
 
+from .._public import publish
 from .base import Kernel, Product, Scaled, Sum
 from .checks import NotDifferentiableError
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
@@ -34,3 +35,5 @@ __all__ = [
     "WeightedSum",
     "from_params",
 ]
+
+__dir__ = publish(__name__)

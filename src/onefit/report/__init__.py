@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._public import publish
 from .facts import gather
 from .page import render
 
@@ -94,3 +95,6 @@ class Shown:
 
     def __repr__(self) -> str:
         return f"<onefit report, {len(self.page):,} characters: shown by notebooks, saved by onefit.report.write>"
+
+
+__dir__ = publish(__name__)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._public import set_module
 from ..estimators.comparison import Comparison
 from ..estimators.comparison_plot import curve_of, parameter_of
 from ..kernels import Kernel
@@ -37,6 +38,7 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1]
 
 
+@set_module("onefit")
 @dataclass
 class ValidationSurfaceDisplay:
     """Scores of a grid as a heat map: kernel parameter by regularisation.
@@ -118,6 +120,7 @@ class ValidationSurfaceDisplay:
         set_ticks(range(0, len(labels), every), labels[::every], **options)
 
 
+@set_module("onefit")
 @dataclass
 class CriterionCurveDisplay:
     """A score over a parameter with its band of one standard error, or several criteria side by side.
@@ -189,6 +192,7 @@ class CriterionCurveDisplay:
         return self
 
 
+@set_module("onefit")
 @dataclass
 class SpectrumDisplay:
     """Eigenvalues of a Gram matrix from the largest to the smallest, and a ridge among them.
@@ -238,6 +242,7 @@ class SpectrumDisplay:
         return self
 
 
+@set_module("onefit")
 @dataclass
 class CriticalDifferenceDisplay:
     """Average ranks of methods over data sets; methods that the Nemenyi test cannot tell apart are joined by a bar.

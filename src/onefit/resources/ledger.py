@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from .._public import set_module
+
 EVENTS = (
     "base",
     "gram",
@@ -26,6 +28,7 @@ EVENTS = (
 )
 
 
+@set_module("onefit.resources")
 @dataclass
 class Ledger:
     """Counts and seconds of everything costly.

@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
+from .._public import set_module
 from .row import Row
 
 _SECONDS = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
+@set_module("onefit")
 class TimeBudgetWarning(UserWarning):
     """The time budget ended a search before all candidates were evaluated."""
 

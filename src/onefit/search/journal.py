@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from .._public import set_module
 from .fingerprint import fingerprint
 from .row import Row
 from .row_storage import StoredRow, readable, restore_row, store_row
@@ -45,10 +46,12 @@ _TABLES = (
 _ANEW = "Give another file, or delete this one and begin anew."
 
 
+@set_module("onefit")
 class JournalWarning(UserWarning):
     """A search goes on without its journal."""
 
 
+@set_module("onefit")
 class JournalError(ValueError):
     """A file cannot be used as a journal: it is damaged, in use, or something else."""
 

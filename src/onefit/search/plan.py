@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import column_or_1d
 
 from .._exceptions import NotUnderstoodError, warn_caller
+from .._public import set_module
 from ..criteria import CV
 from ..criteria.base import situation_of
 from ..data import Problem, Targets
@@ -270,6 +271,7 @@ def flat_target(estimator, y):
     return y if learner.several_outputs else column_or_1d(y, warn=True)
 
 
+@set_module("onefit")
 class RetrainingWarning(UserWarning):
     """The fast path could not serve some candidates."""
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._exceptions import warn_caller
+from .._public import set_module
 from ..machines import Exactness
 
 
+@set_module("onefit")
 class GridEdgeWarning(UserWarning):
     """The best value of a parameter is the first or last of its list: a better one may lie beyond."""
 
@@ -20,6 +22,7 @@ def standard_error(deviation, n_splits: int):
     return deviation / np.sqrt(n_splits - 1)
 
 
+@set_module("onefit")
 def one_standard_error(cv_results) -> int:
     """The most regularised candidate within one standard error of the best: a ready-made ``refit``.
 
