@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import bounds, criteria, datasets, kernels, report
     from .estimators.calibration import CalibratedSearch, calibrated
     from .estimators.comparison import Comparison, compare
+    from .estimators.date_encoder import DateEncoder
     from .estimators.decision import cross_val_decision
     from .estimators.default_grid import default_grid
     from .estimators.delivery import RefitWarning
@@ -42,6 +43,7 @@ _HOMES = {
     "Comparison": "estimators.comparison",
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
+    "DateEncoder": "estimators.date_encoder",
     "EpsilonSVR": "estimators.epsilon_svm",
     "GridEdgeWarning": "search.selection",
     "HingeSVC": "estimators.hinge_svm",
@@ -73,6 +75,7 @@ __all__ = [
     "Comparison",
     "CriterionCurveDisplay",
     "CriticalDifferenceDisplay",
+    "DateEncoder",
     "EpsilonSVR",
     "GridEdgeWarning",
     "HingeSVC",

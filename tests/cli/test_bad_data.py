@@ -58,7 +58,6 @@ def test_files(onefit, tmp_path, case):
         (["--learner", "lssvm", "--criterion", "span"], "defined for"),
         (["--scoring", "neg_log_loss"], "--scoring neg_log_loss cannot be computed here"),
         (["--scoring", "r2"], "balanced_accuracy"),
-        (["--scoring", "f1"], "f1_macro"),
         (["--budget", "0s"], "--budget 0s"),
         (["--kernel", ","], "--kernel ','"),
         (["--kernel", "precomputed"], "--kernel 'precomputed'"),

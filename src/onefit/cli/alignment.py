@@ -51,7 +51,7 @@ def _chosen(data: str, table: Any, facts: dict[str, Any]) -> Any:
         else:
             X[:, k] = np.nan if position in in_text else column
     refuse_large(data, X, tuple(facts["features"]), tuple(texts))
-    if "SimpleImputer" not in facts["code"]:
+    if not facts.get("imputes", "SimpleImputer" in facts["code"]):
         _refuse_missing(data, X, facts)
     return X
 

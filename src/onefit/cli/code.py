@@ -18,19 +18,26 @@ def rebuilding_code(data: Data, model: Any) -> str:
     modules = sorted({module for module, _ in imports}, key=lambda module: (module == "onefit", module))
     lines = [f"from {module} import {', '.join(sorted(n for m, n in imports if m == module))}" for module in modules]
     reading = _reading(data)
-    numpy = ["import numpy as np"] if any("np." in line for line in reading) else []
-    return "\n".join([*numpy, *lines, "", *reading, "", built, "model.fit(X, y)"])
+    numpy = ["import numpy as np"] if any("np." in line for line in [*reading, built]) else []
+    weights = "" if data.weights is None else f", {model.steps[-1][0]}__sample_weight=weights"
+    return "\n".join([*numpy, *lines, "", *reading, "", built, f"model.fit(X, y{weights})"])
 
 
 def _reading(data: Data) -> list[str]:
-    """X and y as the model was trained on them."""
-    if data.registered:
+    """X and y as the model was trained on them, and the weights of the rows if there are any."""
+    if data.registered and not data.left_out:
         return [f'X, y = datasets.load("{data.registered}")']
     target = "" if data.asked_target is None else f", target={data.asked_target!r}"
-    lines = [f"table = datasets.read({data.name!r}{target})"]
-    X = "table.X" if data.groups_column is None else f"np.delete(table.X, {data.groups_column}, axis=1)"
+    encoding = "" if data.encoding is None else f", encoding={data.encoding!r}"
+    source = f'fetch("{data.registered}")' if data.registered else f"read({data.name!r}{target}{encoding})"
+    X = "table.X" if not data.left_out else f"np.delete(table.X, {list(data.left_out)}, axis=1)"
+    if data.left_out and not data.categorical:
+        X += ".astype(float)"
     y = "table.y.astype(int)" if np.asarray(data.y).dtype.kind == "i" else "table.y"
-    return [*lines, f"X, y = {X}, {y}"]
+    lines = [f"table = datasets.{source}", f"X, y = {X}, {y}"]
+    return (
+        lines if data.weights_column is None else [*lines, f"weights = table.X[:, {data.weights_column}].astype(float)"]
+    )
 
 
 def expression(value: Any, imports: set[tuple[str, str]], depth: int = 0) -> str:
@@ -51,13 +58,16 @@ def expression(value: Any, imports: set[tuple[str, str]], depth: int = 0) -> str
             f"({name!r}, {expression(part, imports, depth + 1)}, {columns!r})"
             for name, part, columns in value.transformers
         ]
-        return _call("ColumnTransformer([", parts, "])", depth)
+        dense = ", sparse_threshold=0" if value.sparse_threshold == 0 else ""
+        return _call("ColumnTransformer([", parts, f"]{dense})", depth)
     if isinstance(value, BaseEstimator):
         kind = type(value)
         public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
         imports.add((".".join(public), kind.__name__))
         given = _changed(value)
-        return f"{kind.__name__}({', '.join(f'{name}={python(part)}' for name, part in given.items())})"
+        return f"{kind.__name__}({', '.join(f'{name}={expression(part, imports)}' for name, part in given.items())})"
+    if value is np.ravel:
+        return "np.ravel"
     return python(value)
 
 

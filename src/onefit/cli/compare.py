@@ -9,20 +9,29 @@ import typer
 from .app import app
 from .options import (
     EMBEDDED,
+    ClassWeight,
+    ClassWeightOption,
     DataArgument,
+    DropOption,
+    EncodingOption,
+    Folds,
     FoldsOption,
     GroupsOption,
     JobsOption,
     JsonOption,
     KernelOption,
+    KindOption,
     Learner,
     LearnerOption,
+    PositiveOption,
     Scale,
     ScaleOption,
     ScoringOption,
     TargetOption,
     Task,
     TaskOption,
+    TimeOption,
+    UseOption,
 )
 from .screen import columns, echo, echo_json, explained, note
 
@@ -44,6 +53,13 @@ def compare(
     cv: FoldsOption = None,
     scoring: ScoringOption = None,
     groups: GroupsOption = None,
+    drop: DropOption = None,
+    use: UseOption = None,
+    folds: KindOption = Folds.auto,
+    time: TimeOption = None,
+    class_weight: ClassWeightOption = ClassWeight.none,
+    positive: PositiveOption = None,
+    encoding: EncodingOption = None,
     scale: ScaleOption = Scale.standard,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
@@ -58,9 +74,12 @@ def compare(
     """
     with explained():
         from .preparation import prepare
+        from .request import TableRequest
 
-        ready = prepare(data, target=target, task=task, groups=groups, learner=learner, scale=scale, kernel=kernel,
-                        cv=cv, scoring=scoring)  # fmt: skip
+        table = TableRequest(data, target, task, encoding, tuple(drop or ()), tuple(use or ()), groups=groups,
+                             time=time, ordered=folds == Folds.time, positive=positive)  # fmt: skip
+        ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
+                        class_weight=class_weight)  # fmt: skip
         names, left_out = _criteria(criteria, ready.estimator, ready.rows)
         for name, reason in left_out.items():
             note(f"  left out: {name} ({reason})")
@@ -97,13 +116,14 @@ def _compare(ready: SearchInput, names: list[str], scoring: str | None, jobs: in
     from .. import compare as compare_criteria
     from .. import default_grid
     from .narration import narrated
+    from .scores import scorer_of
 
     rows = ready.rows
     with narrated("comparing"):
         grid = default_grid(ready.estimator, rows.X, rows.y, kernels=ready.kernels)
         return compare_criteria(
-            ready.estimator, grid, rows.X, rows.y, names, cv=ready.splitter, groups=rows.groups, scoring=scoring,
-            preprocessing="shared", n_jobs=jobs,
+            ready.estimator, grid, rows.X, rows.y, names, cv=ready.splitter, groups=rows.groups,
+            scoring=scorer_of(scoring, rows), preprocessing="shared", n_jobs=jobs,
         )  # fmt: skip
 
 

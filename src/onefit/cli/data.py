@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..datasets.visible import quoted
+from .request import TableRequest, column_position, column_positions
+from .roles import Role, role_of, why_it_names_rows
 from .screen import counted
+from .time_order import ordering
 
 if TYPE_CHECKING:
     from ..datasets import DataSet, Table
@@ -24,9 +27,6 @@ ROWS_PER_CLASS = 3
 FEW_REMARKS = 5
 """Columns with missing values that are named one by one."""
 
-MANY_TEXTS = 50
-"""Different values of a text column from which it may be an identifier."""
-
 FEWEST_ARRAYS = 2
 """Arrays of n x n doubles without which no kernel is evaluated: distances or products of rows, and the Gram matrix."""
 
@@ -38,8 +38,11 @@ LARGEST = 1e150
 class Data:
     """Inputs, target and what is known about them.
 
+    ``roles`` has the role of every column of X, and ``categorical`` the positions of those that hold text;
     ``registered`` is the name of a registered set, empty for a file; ``asked_target`` the target as it was asked for;
-    ``groups`` a label for each row that keeps rows together, taken from column ``groups_column`` of the file.
+    ``groups`` a label for each row that keeps rows together, ``weights`` its weight in training, from column
+    ``weights_column`` of the file; ``left_out`` the columns of the file that are no inputs; ``ordered`` says that rows
+    follow in time; ``positive`` is the class that counts as positive, None if there are not two.
     """
 
     name: str
@@ -48,11 +51,18 @@ class Data:
     feature_names: tuple[str, ...]
     categorical: tuple[int, ...]
     task: str
+    roles: tuple[Role, ...]
     registered: str = ""
+    encoding: str | None = None
     asked_target: str | None = None
     target_name: str | None = None
+    id_name: str | None = None
     groups: Any = None
-    groups_column: int | None = None
+    weights: Any = None
+    weights_column: int | None = None
+    left_out: tuple[int, ...] = ()
+    ordered: bool = False
+    positive: Any = None
     remarks: tuple[str, ...] = field(default=())
 
     @property
@@ -60,10 +70,61 @@ class Data:
         """The classes in sorted order, None in regression."""
         return np.unique(self.y).tolist() if self.task == "classification" else None
 
+    @property
+    def has_missing_numbers(self) -> bool:
+        """Whether the transformers learn what to put in place of missing numbers."""
+        numbers = [k for k, role in enumerate(self.roles) if role is Role.NUMBER]
+        return bool(np.isnan(self.X[:, numbers].astype(float)).any())
 
-def read_data(data: str, *, target: str | None = None, task: str = "auto", groups: str | None = None) -> Data:
+
+def read_data(request: TableRequest) -> Data:
     """The rows of a file, or of a registered set where there is no such file. What cannot be learned is refused."""
-    table, registered = _table_of_few(data, target)
+    data, target = request.data, request.target
+    table, registered = _table_of_few(data, target, request.encoding)
+    _refuse_one_value(data, table)
+    found, reason = _task(table, registered) if request.task == "auto" else (request.task, "")
+    y = _labels(table) if found == "classification" else _numbers(data, table.y)
+    groups = None if request.groups is None else _groups(data, table, request.groups)
+    weights = None if request.weights is None else _weights(data, table, request.weights)
+    keep, left_out = _inputs(request, table)
+    refuse_large(data, table.X[:, keep], tuple(table.feature_names[k] for k in keep), _among(table.categorical, keep))
+    if found == "regression":
+        refuse_large(data, y[:, None], (table.target_name or "the target",))
+    if not any(_varies(table, k) for k in keep):
+        raise ValueError(f"{data}: no column besides the target has different values: there is nothing to learn from.")
+    order, in_time = ordering(request, table, keep)
+    X = table.X[:, keep]
+    categorical = _among(table.categorical, keep)
+    remarks = [*_shortened(table.remarks), reason, *left_out, *in_time]
+    return Data(
+        name=registered or data,
+        X=(X if categorical else X.astype(float))[order],
+        y=y[order],
+        feature_names=tuple(table.feature_names[k] for k in keep),
+        categorical=categorical,
+        task=found,
+        roles=tuple(role_of(table.X[:, k], k in table.categorical) for k in keep),
+        registered=registered,
+        encoding=request.encoding,
+        asked_target=target,
+        target_name=table.target_name,
+        id_name=request.id,
+        groups=None if groups is None else groups[order],
+        weights=None if weights is None else weights[order],
+        weights_column=None if weights is None else table.feature_names.index(str(request.weights)),
+        left_out=tuple(k for k in range(table.X.shape[1]) if k not in keep),
+        ordered=request.ordered,
+        positive=_positive(request.positive, y, found),
+        remarks=tuple(remark for remark in remarks if remark),
+    )
+
+
+def _among(chosen: tuple[int, ...], keep: list[int]) -> tuple[int, ...]:
+    """The new positions of the chosen columns among those that are kept."""
+    return tuple(new for new, old in enumerate(keep) if old in chosen)
+
+
+def _refuse_one_value(data: str, table: Table) -> None:
     if table.y is None or len(table.y) < 2:
         raise ValueError(f"{data} has {counted(len(table.X), 'row')}: a model needs several to learn from.")
     values = np.unique(table.y)
@@ -72,33 +133,31 @@ def read_data(data: str, *, target: str | None = None, task: str = "auto", group
             f"the target of {data} has one value only, {quoted(values.tolist()[0])}: there is nothing to learn. "
             "--target names another column."
         )
-    found, reason = _task(table, registered) if task == "auto" else (task, "")
-    y = _labels(table) if found == "classification" else _numbers(data, table.y)
-    position, labels = (None, None) if groups is None else _groups(data, table, groups)
-    keep = [k for k in range(table.X.shape[1]) if k != position]
-    categorical = tuple(new for new, old in enumerate(keep) if old in table.categorical)
-    if not keep:
-        raise ValueError(f"{data} has no column besides the target and --groups {groups}.")
-    refuse_large(data, table.X, table.feature_names, table.categorical)
-    if found == "regression":
-        refuse_large(data, y[:, None], (table.target_name or "the target",))
-    if not any(_varies(table, k) for k in keep):
-        raise ValueError(f"{data}: no column besides the target has different values: there is nothing to learn from.")
-    remarks = [*_shortened(table.remarks), reason, *_remarks_on_texts(table, keep)]
-    return Data(
-        name=registered or data,
-        X=table.X if position is None else table.X[:, keep],
-        y=y,
-        feature_names=tuple(table.feature_names[k] for k in keep),
-        categorical=categorical,
-        task=found,
-        registered=registered,
-        asked_target=target,
-        target_name=table.target_name,
-        groups=labels,
-        groups_column=position,
-        remarks=tuple(remark for remark in remarks if remark),
-    )
+
+
+def _inputs(request: TableRequest, table: Table) -> tuple[list[int], list[str]]:
+    """The columns that are inputs, and remarks on those that are none without having been asked for."""
+    data = request.data
+    asked = {"--groups": request.groups, "--weights": request.weights, "--id": request.id}
+    no_inputs = set(column_positions("--drop", request.drop, table, data))
+    no_inputs |= {column_position(option, name, table, data) for option, name in asked.items() if name is not None}
+    used = set(column_positions("--use", request.use, table, data))
+    if both := sorted(used & no_inputs):
+        raise ValueError(f"--use {table.feature_names[both[0]]}: another option says that this is no input.")
+    inputs = [k for k in range(table.X.shape[1]) if k not in no_inputs]
+    if not inputs:
+        others = "".join(f" and {option} {name}" for option, name in asked.items() if name is not None)
+        raise ValueError(f"{data} has no column besides the target{others} that is an input.")
+    names_rows = {k: why_it_names_rows(table.feature_names[k], table.X[:, k], k in table.categorical)
+                  for k in inputs if k not in used}  # fmt: skip
+    keep = [k for k in inputs if not names_rows.get(k)]
+    if not keep:  # what only names the rows is all there is
+        return inputs, []
+    return keep, [
+        f"column {quoted(name)} is left out: {names_rows[k]}; --use {name} takes it as an input"
+        for k, name in enumerate(table.feature_names)
+        if names_rows.get(k)
+    ]
 
 
 def most_rows() -> int | None:
@@ -109,13 +168,13 @@ def most_rows() -> int | None:
     return None if math.isinf(available) else math.isqrt(int(available / (8 * FEWEST_ARRAYS)))
 
 
-def _table_of_few(data: str, target: str | None) -> tuple[Table, str]:
+def _table_of_few(data: str, target: str | None, encoding: str | None = None) -> tuple[Table, str]:
     """The table, read no further than any search could use it."""
     from ..datasets.files import TooManyRowsError
 
     most = most_rows()
     try:
-        return table_of(data, target, most)
+        return table_of(data, target, most, encoding)
     except TooManyRowsError:
         raise ValueError(
             f"{data} has more than {most:,} rows, the most for which {FEWEST_ARRAYS} arrays of n x n doubles, the "
@@ -123,14 +182,16 @@ def _table_of_few(data: str, target: str | None) -> tuple[Table, str]:
         ) from None
 
 
-def table_of(data: str, target: str | bool | None, max_rows: int | None = None) -> tuple[Table, str]:
+def table_of(
+    data: str, target: str | bool | None, max_rows: int | None = None, encoding: str | None = None
+) -> tuple[Table, str]:
     """The table, and the name of the registered set that it is ("" for a file)."""
     from .. import datasets
 
     if data == "-":
         raise ValueError("data cannot be piped in: save them into a file and give its name.")
     if Path(data).exists() or Path(data).suffix in (".csv", ".tsv", ".parquet", ".arff", ".libsvm") or "/" in data:
-        return datasets.read(data, target=target, max_rows=max_rows), ""
+        return datasets.read(data, target=target, max_rows=max_rows, encoding=encoding), ""
     try:
         entry = registered_set(data)
     except ValueError as unknown:
@@ -211,21 +272,45 @@ def _numbers(data: str, y: Any) -> Any:
     return np.asarray(y, dtype=float)
 
 
-def _groups(data: str, table: Table, groups: str) -> tuple[int, Any]:
-    """Which column keeps rows together, and its values as labels."""
-    if groups not in table.feature_names:
-        what = "is the target" if groups == table.target_name else "is no column"
-        shown = ", ".join(map(quoted, table.feature_names[:30]))
-        raise ValueError(f"--groups {groups} {what} of {data}; other columns: {shown}.")
-    position = table.feature_names.index(groups)
-    values = table.X[:, position].tolist()
+def _groups(data: str, table: Table, groups: str) -> Any:
+    """Labels that say which rows stay together."""
+    values = table.X[:, column_position("--groups", groups, table, data)].tolist()
     missing = [row for row, value in enumerate(values, start=1) if value is None or value != value]
     if missing:
         raise ValueError(
             f"--groups {groups}: row {missing[0]} has no value; give it a group of its own, or leave it out."
         )
     codes = {name: code for code, name in enumerate(sorted(set(map(str, values))))}
-    return position, np.array([codes[str(value)] for value in values])
+    return np.array([codes[str(value)] for value in values])
+
+
+def _weights(data: str, table: Table, name: str) -> Any:
+    """The weights of the rows: numbers, none of them negative, not all zero."""
+    position = column_position("--weights", name, table, data)
+    if position in table.categorical:
+        raise ValueError(f"--weights {name} holds text, such as {quoted(table.X[0, position])}; numbers are needed.")
+    weights = table.X[:, position].astype(float)
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"--weights {name}: row {row + 1} has {weights[row]:g}; a weight is a number of at least 0.")
+    if not weights.any():
+        raise ValueError(f"--weights {name}: all weights are 0.")
+    return weights
+
+
+def _positive(asked: str | None, y: Any, task: str) -> Any:
+    """The class that counts as positive: the one asked for, otherwise scikit-learn's, the last of two."""
+    classes = np.unique(y).tolist() if task == "classification" else []
+    if asked is None:
+        return classes[1] if len(classes) == 2 else None
+    if len(classes) != 2:
+        what = f"the target has {len(classes)} classes" if classes else "this is regression"
+        raise ValueError(f"--positive {asked} needs a target of two classes: {what}.")
+    named = {str(label): label for label in classes}
+    if asked not in named:
+        raise ValueError(f"--positive {asked} is no class of the target: use {' or '.join(map(str, classes))}.")
+    return named[asked]
 
 
 def _shortened(remarks: tuple[str, ...]) -> list[str]:
@@ -235,17 +320,3 @@ def _shortened(remarks: tuple[str, ...]) -> list[str]:
         return list(remarks)
     total = sum(int(remark.split()[0]) for remark in missing)
     return [r for r in remarks if r not in missing] + [f"{total:,} missing values in {len(missing)} columns"]
-
-
-def _remarks_on_texts(table: Table, keep: list[int]) -> list[str]:
-    """Columns of text that every row has another value of: they teach nothing, and make many inputs."""
-    remarks = []
-    for k in keep:
-        if k in table.categorical:
-            different = len(set(table.X[:, k].tolist()))
-            if different >= MANY_TEXTS:
-                remarks.append(
-                    f"column {quoted(table.feature_names[k])} has {different} different texts, one input each: "
-                    "leave it out if it only names the rows"
-                )
-    return remarks

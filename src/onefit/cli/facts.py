@@ -62,12 +62,22 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """Facts that ``predict`` and ``inspect`` read: what each must be, and its test."""
 
 
+ADDED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "roles": ("a list of texts", lambda value: _all(_is_text, value)),
+    "positive": ("a text, a whole number or null", lambda value: value is None or _is_text(value) or _is_whole(value)),
+    "id": ("a text or null", lambda value: value is None or _is_text(value)),
+    "encoding": ("a text or null", lambda value: value is None or _is_text(value)),
+    "imputes": ("true or false", lambda value: isinstance(value, bool)),
+}
+"""Facts that models of earlier versions lack."""
+
+
 def check_facts(path: Path, facts: dict[str, Any]) -> None:
     """Refuse a model file whose facts lack what the commands read, or are of other types."""
     if lacking := sorted(set(KINDS) - set(facts)):
         raise _damaged(path, f"lacks {', '.join(lacking)}")
-    for name, (kind, test) in KINDS.items():
-        if not test(facts[name]):
+    for name, (kind, test) in {**KINDS, **ADDED}.items():
+        if name in facts and not test(facts[name]):
             raise _damaged(path, f"has something else than {kind} as {name}")
     if facts["task"] == "classification" and facts["classes"] is None:
         raise _damaged(path, "names no classes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 
 from ..datasets.visible import quoted
 from .screen import counted
@@ -16,14 +17,26 @@ FOLDS = 10
 SEED = 0
 
 
-def splitter_of(data: Data, asked: int | None) -> tuple[Any, list[str]]:
-    """A splitter that shuffles with a fixed seed, and a remark if there are fewer folds than usual.
+class QuantileKFold(StratifiedKFold):
+    """Folds whose targets, numbers, are alike: classes of ``StratifiedKFold`` are ranges with equally many rows."""
 
-    Classes keep their shares in every fold, and groups stay together. More folds than the data allow are refused if
-    they were asked for, and reduced otherwise.
+    def split(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Indices of training and test rows, fold by fold."""
+        ranks = np.argsort(np.argsort(y, kind="stable"), kind="stable")
+        return super().split(X, ranks * (len(y) // (2 * self.n_splits)) // len(y), groups)
+
+
+def splitter_of(data: Data, asked: int | None, kind: str | None = None) -> tuple[Any, list[str]]:
+    """A splitter that shuffles with a fixed seed, and remarks on it.
+
+    Classes keep their shares in every fold, and groups stay together; rows that follow in time are predicted from
+    earlier ones only. More folds than the data allow are refused if they were asked for, and reduced otherwise.
     """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
+    grouped = data.groups is not None
+    if kind == "group" and not grouped:
+        raise ValueError("--folds group needs --groups COLUMN, whose equal values stay in one fold.")
+    if grouped and kind in ("time", "stratified"):
+        raise ValueError(f"--folds {kind} does not keep groups together: leave out --groups, or use --folds group.")
     most, why, advice = _most(data)
     if most < 2:
         raise ValueError(f"{data.name}: {why}: cross-validation holds out some and needs others to train on. {advice}")
@@ -31,15 +44,20 @@ def splitter_of(data: Data, asked: int | None) -> tuple[Any, list[str]]:
         raise ValueError(f"{data.name}: {why}: --cv {asked} is more than the {most} folds that are possible.")
     folds = min(FOLDS, most) if asked is None else asked
     remarks = [f"{why}: {folds} folds instead of {FOLDS}"] if asked is None and folds < FOLDS else []
-    grouped = data.groups is not None
-    kinds = {
-        ("classification", False): StratifiedKFold,
-        ("classification", True): StratifiedGroupKFold,
-        ("regression", False): KFold,
-        ("regression", True): GroupKFold,
-    }
-    splitter = kinds[data.task, grouped](folds, shuffle=True, random_state=SEED)
-    if grouped and data.task == "classification":
+    if kind == "time":
+        splitter: Any = TimeSeriesSplit(folds)
+        remarks.append("every fold is predicted from the rows before it; the first rows are never predicted")
+    elif kind == "stratified" and data.task == "regression":
+        splitter = QuantileKFold(folds, shuffle=True, random_state=SEED)
+    else:
+        kinds = {
+            ("classification", False): StratifiedKFold,
+            ("classification", True): StratifiedGroupKFold,
+            ("regression", False): KFold,
+            ("regression", True): GroupKFold,
+        }
+        splitter = kinds[data.task, grouped](folds, shuffle=True, random_state=SEED)
+    if data.task == "classification" and (grouped or kind == "time"):
         _refuse_one_class(splitter, data)
     return splitter, remarks
 
@@ -48,6 +66,11 @@ def _refuse_one_class(splitter: Any, data: Data) -> None:
     """An error if the groups are such that holding some out leaves one class to train on."""
     for train, _ in splitter.split(data.X, data.y, data.groups):
         classes = np.unique(data.y[train]).tolist()
+        if len(classes) == 1 and data.groups is None:
+            raise ValueError(
+                f"{data.name}: the first rows in time are all of class {quoted(classes[0])}: use fewer folds (--cv), "
+                "or --folds stratified if the order does not matter."
+            )
         if len(classes) == 1:
             raise ValueError(
                 f"{data.name}: with these --groups a fold is left with class {quoted(classes[0])} only to train on: "
@@ -61,7 +84,7 @@ def _most(data: Data) -> tuple[int, str, str]:
         groups = len(np.unique(data.groups))
         there_are = "there is" if groups == 1 else "there are"
         return groups, f"{there_are} {counted(groups, 'group')}", "--groups may name another column."
-    if data.task == "classification":
+    if data.task == "classification" and not data.ordered:
         classes, counts = np.unique(data.y, return_counts=True)
         rare = int(counts.argmin())
         rows = int(counts[rare])

@@ -25,6 +25,8 @@ UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError
 TRUSTED = frozenset(
     {
         "numpy.dtype",
+        "numpy.ravel",
+        "onefit.DateEncoder",
         "onefit.EpsilonSVR",
         "onefit.HingeSVC",
         "onefit.KernelLogisticRegression",

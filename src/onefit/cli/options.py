@@ -39,6 +39,22 @@ class Scale(StrEnum):
     none = "none"
 
 
+class Folds(StrEnum):
+    """Which rows are held out together: ``auto`` is group with --groups, stratified for classes, random otherwise."""
+
+    auto = "auto"
+    stratified = "stratified"
+    group = "group"
+    time = "time"
+
+
+class ClassWeight(StrEnum):
+    """How classes are weighted in training."""
+
+    none = "none"
+    balanced = "balanced"
+
+
 def _refuse_no_jobs(jobs: int) -> int:
     if jobs == 0 or jobs < -1:
         raise typer.BadParameter("give the number of threads, or -1 for one for each core")
@@ -72,3 +88,32 @@ GroupsOption = Annotated[
 ScaleOption = Annotated[Scale, typer.Option("--scale", help="How columns of numbers are scaled.")]
 JobsOption = Annotated[int, typer.Option("--jobs", callback=_refuse_no_jobs, help="Threads; -1 is one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+DropOption = Annotated[
+    list[str] | None, typer.Option("--drop", help="Columns that are no inputs; with commas.", metavar="COLUMNS")
+]
+UseOption = Annotated[
+    list[str] | None,
+    typer.Option("--use", help="Columns to use though they look like names of rows; with commas.", metavar="COLUMNS"),
+]
+IdOption = Annotated[
+    str | None, typer.Option("--id", help="The column that names the rows; predict shows it.", metavar="COLUMN")
+]
+WeightsOption = Annotated[
+    str | None, typer.Option("--weights", help="A column with the weight of every row in training.", metavar="COLUMN")
+]
+TimeOption = Annotated[
+    str | None, typer.Option("--time", help="The column that --folds time puts rows in order by.", metavar="COLUMN")
+]
+KindOption = Annotated[
+    Folds,
+    typer.Option("--folds", help="auto: groups, or shares of classes; time: every fold from earlier rows only."),
+]
+ClassWeightOption = Annotated[
+    ClassWeight, typer.Option("--class-weight", help="balanced: every class counts alike in training.")
+]
+PositiveOption = Annotated[
+    str | None, typer.Option("--positive", help="Of two classes, the one that f1, recall … are about.", metavar="LABEL")
+]
+EncodingOption = Annotated[
+    str | None, typer.Option("--encoding", help="Of a text file, such as cp1251; UTF-8 without it.", metavar="NAME")
+]

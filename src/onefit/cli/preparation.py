@@ -8,6 +8,8 @@ from typing import Any
 from .data import Data, read_data
 from .folds import splitter_of
 from .pipeline import build
+from .request import TableRequest
+from .scores import OF_ONE_CLASS, scorer_of
 from .screen import counted, note
 from .validation import check_scoring_name, check_scoring_suits, kernel_names
 
@@ -23,25 +25,28 @@ class SearchInput:
 
 
 def prepare(
-    data: str,
+    request: TableRequest,
     *,
-    target: str | None,
-    task: str,
-    groups: str | None,
     learner: str,
     scale: str,
     kernel: str | None,
     cv: int | None,
+    folds: str,
     scoring: str | None,
+    class_weight: str,
 ) -> SearchInput:
     """Everything that a search needs; names are checked before the data are read."""
     check_scoring_name(scoring)
     kernels = kernel_names(kernel, scale)
-    rows = read_data(data, target=target, task=task, groups=groups)
-    estimator, transformations = build(rows, learner, scale)
-    splitter, fewer = splitter_of(rows, cv)
-    check_scoring_suits(scoring, estimator, rows)
+    if request.time is not None and not request.ordered:
+        raise ValueError(f"--time {request.time} is for --folds time, which predicts later rows from earlier ones.")
+    rows = read_data(request)
+    estimator, transformations = build(rows, learner, scale, None if class_weight == "none" else str(class_weight))
+    splitter, remarks = splitter_of(rows, cv, None if folds == "auto" else folds)
+    check_scoring_suits(scoring, scorer_of(scoring, rows), estimator, rows)
+    if scoring in OF_ONE_CLASS and request.positive is None and rows.positive is not None:
+        remarks.append(f"{scoring} is that of class {rows.positive!r}; --positive names the other one")
     note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
-    for remark in (*rows.remarks, *transformations, *fewer):
+    for remark in (*rows.remarks, *transformations, *remarks):
         note(f"  {remark}")
     return SearchInput(rows, estimator, splitter, kernels)

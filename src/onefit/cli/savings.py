@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .scores import scorer_of
+
 if TYPE_CHECKING:
     from .data import Data
 
@@ -47,7 +49,7 @@ class Savings:
         from sklearn.base import clone
         from sklearn.metrics import check_scoring
 
-        score = check_scoring(estimator, scoring)
+        score = check_scoring(estimator, scorer_of(scoring, data))
         order = np.random.default_rng(0).permutation(len(candidates))
         spent: list[float] = []
         for number, (train, test) in zip(order[:TIMED], splitter.split(data.X, data.y, data.groups)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .savings import Savings
+from .scores import search_arguments
 
 if TYPE_CHECKING:
     from .data import Data
@@ -74,12 +75,12 @@ def find(request: Request, data: Data) -> EndedSearch:
     Transformers do not see the target, so for choosing they are fitted once on all rows, which makes the search as
     many times cheaper as there are folds.
     """
-    search = _search(request, "auto", request.criterion, "shared")
+    search = _search(request, data, "auto", request.criterion, "shared")
     search.set_params(kernels=request.kernels, time_budget=request.budget, journal=request.journal)
     resumed = request.journal is not None and request.journal.exists()
     start, interrupted = time.perf_counter(), False
     try:
-        search.fit(data.X, data.y, **_groups(data))
+        search.fit(data.X, data.y, **fit_arguments(request.estimator, data))
     except KeyboardInterrupt:
         if not hasattr(search, "cv_results_"):
             raise
@@ -110,12 +111,13 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
         params = search.best_params_
     told, row = scores, scores.best
     if not found.interrupted:
-        exact = _search(request, {name: [value] for name, value in params.items()}, "cv", "per_fold")
-        told, row = read_scores(exact.fit(data.X, data.y, **_groups(data))), 0
+        exact = _search(request, data, {name: [value] for name, value in params.items()}, "cv", "per_fold")
+        told, row = read_scores(exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))), 0
         model = exact.best_estimator_
     else:
         chosen = clone(request.estimator).set_params(**params)
-        model = deliver(chosen, data.X, data.y, {}, exactly=True).model
+        given = weight_arguments(request.estimator, data.weights)
+        model = deliver(chosen, data.X, data.y, given, exactly=True).model
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     trained = int((scores.exactness == Exactness.RETRAINED).sum())
     savings = Savings((reached - trained) * search.n_splits_, found.seconds, found.resumed)
@@ -154,17 +156,24 @@ def _choose_penalty(request: Request, tried: list[dict[str, Any]], params: dict[
         name: sorted({other[name] for other in tried if name in other}) if last_part(name) in PENALTIES else [value]
         for name, value in params.items()
     }
-    return _search(request, grid, "cv", "shared").fit(data.X, data.y, **_groups(data))
+    return _search(request, data, grid, "cv", "shared").fit(data.X, data.y, **fit_arguments(request.estimator, data))
 
 
-def _search(request: Request, grid: Any, criterion: str, preprocessing: str) -> Any:
+def _search(request: Request, data: Data, grid: Any, criterion: str, preprocessing: str) -> Any:
     from .. import KernelSearchCV
 
     return KernelSearchCV(
-        request.estimator, grid, criterion=criterion, preprocessing=preprocessing, scoring=request.scoring,
-        cv=request.splitter, n_jobs=request.jobs,
+        request.estimator, grid, criterion=criterion, preprocessing=preprocessing, cv=request.splitter,
+        n_jobs=request.jobs, **search_arguments(request.scoring, data),
     )  # fmt: skip
 
 
-def _groups(data: Data) -> dict[str, Any]:
-    return {} if data.groups is None else {"groups": data.groups}
+def fit_arguments(estimator: Any, data: Data) -> dict[str, Any]:
+    """Groups for the splitter, and weights for the last step of the estimator, a Pipeline where there are weights."""
+    groups = {} if data.groups is None else {"groups": data.groups}
+    return groups | weight_arguments(estimator, data.weights)
+
+
+def weight_arguments(estimator: Any, weights: Any) -> dict[str, Any]:
+    """Weights as ``fit`` of a Pipeline takes them."""
+    return {} if weights is None else {f"{estimator.steps[-1][0]}__sample_weight": weights}

@@ -11,20 +11,31 @@ from .app import app
 from .interruption import exit_code
 from .options import (
     EMBEDDED,
+    ClassWeight,
+    ClassWeightOption,
     DataArgument,
+    DropOption,
+    EncodingOption,
+    Folds,
     FoldsOption,
     GroupsOption,
+    IdOption,
     JobsOption,
     JsonOption,
     KernelOption,
+    KindOption,
     Learner,
     LearnerOption,
+    PositiveOption,
     Scale,
     ScaleOption,
     ScoringOption,
     TargetOption,
     Task,
     TaskOption,
+    TimeOption,
+    UseOption,
+    WeightsOption,
 )
 from .screen import check_distinct, check_writable, counted, echo, echo_json, explained, fail, note
 
@@ -44,6 +55,15 @@ def select(
     cv: FoldsOption = None,
     scoring: ScoringOption = None,
     groups: GroupsOption = None,
+    drop: DropOption = None,
+    id_column: IdOption = None,
+    use: UseOption = None,
+    weights: WeightsOption = None,
+    folds: KindOption = Folds.auto,
+    time: TimeOption = None,
+    class_weight: ClassWeightOption = ClassWeight.none,
+    positive: PositiveOption = None,
+    encoding: EncodingOption = None,
     scale: ScaleOption = Scale.standard,
     budget: Annotated[str | None, typer.Option(help="Choose from what is done after this time: 60s, 5m.")] = None,
     jobs: JobsOption = 1,
@@ -62,6 +82,8 @@ def select(
         onefit select heart_scale --learner svc --cv 10 --report report.html
 
         onefit select prices.csv --kernel gaussian,laplacian --budget 60s --journal prices.sqlite
+
+        onefit select churn.csv --target churned --id customer --scoring roc_auc --class-weight balanced
     """
     if resume and journal is None:
         fail("--resume needs --journal FILE, the journal of the earlier run", usage=True)
@@ -70,8 +92,19 @@ def select(
         check_writable(save, "--save")
         check_writable(report, "--report")
         _check_journal(journal, resume)
-        rows, request = _prepare(data, target, task, learner, kernel, criterion, cv, scoring, groups, scale, budget,
-                                 jobs, journal)  # fmt: skip
+        from ..criteria import resolve
+        from .preparation import prepare
+        from .request import TableRequest
+        from .searching import Request
+        from .validation import budget_seconds
+
+        chosen, seconds = resolve(criterion).name, budget_seconds(budget)
+        table = TableRequest(data, target, task, encoding, tuple(drop or ()), tuple(use or ()), id_column, groups,
+                             weights, time, folds == Folds.time, positive)  # fmt: skip
+        ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
+                        class_weight=class_weight)  # fmt: skip
+        rows = ready.rows
+        request = Request(ready.estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs)
         selection = _search(request, rows)
         _write(selection, rows, save, report)
         _show(selection, rows, request, as_json)
@@ -85,22 +118,6 @@ def _check_journal(journal: Path | None, resume: bool) -> None:
         raise ValueError(f"--journal {journal} exists: add --resume to go on with it, or give another file.")
     if resume and journal is not None and not journal.exists():
         note(f"--resume: there is no {journal} yet, so the search begins anew")
-
-
-def _prepare(
-    data: str, target: str | None, task: str, learner: str, kernel: str | None, criterion: str, cv: int | None,
-    scoring: str | None, groups: str | None, scale: str, budget: str | None, jobs: int, journal: Path | None,
-) -> tuple[Data, Request]:  # fmt: skip
-    """The data and the search."""
-    from ..criteria import resolve
-    from .preparation import prepare
-    from .searching import Request
-    from .validation import budget_seconds
-
-    chosen, seconds = resolve(criterion).name, budget_seconds(budget)
-    ready = prepare(data, target=target, task=task, groups=groups, learner=learner, scale=scale, kernel=kernel, cv=cv,
-                    scoring=scoring)  # fmt: skip
-    return ready.rows, Request(ready.estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs)
 
 
 def _search(request: Request, rows: Data) -> Selection:
@@ -173,7 +190,12 @@ def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
         "target": rows.target_name,
         "features": list(rows.feature_names),
         "categorical": list(rows.categorical),
+        "roles": [str(role) for role in rows.roles],
         "classes": rows.classes,
+        "positive": rows.positive,
+        "id": rows.id_name,
+        "encoding": rows.encoding,
+        "imputes": rows.has_missing_numbers,
         "learner": type(machine).__name__,
         "kernel": machine.kernel,
         "params": params,

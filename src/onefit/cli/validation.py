@@ -34,17 +34,17 @@ def check_scoring_name(scoring: str | None) -> None:
     )
 
 
-def check_scoring_suits(scoring: str | None, estimator: Any, data: Data) -> None:
+def check_scoring_suits(scoring: str | None, scorer: Any, estimator: Any, data: Data) -> None:
     """Refuse a score that this machine or this target does not have: it is tried on a few rows of every class."""
     from sklearn.base import clone
-    from sklearn.metrics import get_scorer
+    from sklearn.metrics import check_scoring
 
     if scoring is None:
         return
     rows = _few_rows(data)
     model = clone(estimator).fit(data.X[rows], data.y[rows])
     try:
-        get_scorer(scoring)(model, data.X[rows], data.y[rows])
+        check_scoring(model, scorer)(model, data.X[rows], data.y[rows])
     except Exception as error:  # scorers raise what they like
         reason = str(error).rstrip(".")
         raise ValueError(f"--scoring {scoring} cannot be computed here: {reason}. {_SUITABLE[data.task]}.") from error

@@ -37,7 +37,9 @@ class _Attribute:
         return self.levels[0] if self.levels else "0"
 
 
-def read_arff(path: str | Path, *, target: Target = None, max_rows: int | None = None) -> Table:
+def read_arff(
+    path: str | Path, *, target: Target = None, max_rows: int | None = None, encoding: str | None = None
+) -> Table:
     """A table from an ARFF file, which may be compressed (gzip, bzip2).
 
     Nominal and string attributes become text; dates and relations are refused. A value outside the set of its
@@ -56,7 +58,7 @@ def read_arff(path: str | Path, *, target: Target = None, max_rows: int | None =
     ('clear', 'light clouds')
     """
     path = existing_file(path)
-    text = enumerate(text_lines(path), start=1)
+    text = enumerate(text_lines(path, encoding), start=1)
     attributes = _header(path, text)
     has_strings = any(attribute.kind == "string" for attribute in attributes)
     rows: list[_Row] = []

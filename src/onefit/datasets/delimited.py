@@ -29,7 +29,9 @@ _MOSTLY = 0.9  # a text among so many numbers is an error, if they are measureme
 _FEW_DISTINCT = 20  # up to so many distinct numbers may be names of categories
 
 
-def read_delimited(path: str | Path, *, target: Target = None, max_rows: int | None = None) -> Table:
+def read_delimited(
+    path: str | Path, *, target: Target = None, max_rows: int | None = None, encoding: str | None = None
+) -> Table:
     """A table from delimited text, which may be compressed (gzip, bzip2).
 
     Columns of numbers become doubles, all others text. Empty fields, ``?``, ``NA``, ``N/A``, ``nan`` and ``null``
@@ -52,7 +54,7 @@ def read_delimited(path: str | Path, *, target: Target = None, max_rows: int | N
     ("target: the last column 'price'", "1 missing value in column 'area'")
     """
     path = existing_file(path)
-    text = text_lines(path)
+    text = text_lines(path, encoding)
     first = list(islice(text, _SNIFFED_LINES))
     delimiter = _delimiter(first)
     most = None if max_rows is None else max_rows + 1  # one of them may be the header

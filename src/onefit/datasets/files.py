@@ -6,6 +6,7 @@ Files are read as streams, so that one that is refused early is not held in memo
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import zlib
@@ -153,19 +154,29 @@ def head(path: Path, size: int) -> bytes:
         return stream.read(size)
 
 
-def text_lines(path: Path) -> Iterator[str]:
-    """The lines, with their ends, of text in UTF-8 (with or without a byte order mark) or in UTF-16 with its mark."""
+def text_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
+    """The lines, with their ends, of text in an encoding; None: UTF-8, or UTF-16 with its byte order mark."""
     wide = head(path, 2) in _UTF16
-    with open_bytes(path, text=not wide) as stream:
-        lines = io.TextIOWrapper(stream, "utf-16" if wide else "utf-8-sig", newline="")
+    known = encoding or ("utf-16" if wide else "utf-8-sig")
+    with open_bytes(path, text=not _is_wide(path, known)) as stream:
+        lines = io.TextIOWrapper(stream, known, newline="")
         read = 0
         try:
             for line in lines:
                 read += 1
                 yield line
         except UnicodeDecodeError as error:
-            if wide:
+            if encoding is None and wide:
                 raise fault(path, f"begins as UTF-16 text does, but is not: {error}.") from error
             line_number = read + error.object.count(b"\n", 0, error.start) + 1
             byte = error.object[error.start]
-            raise fault(path, f"byte 0x{byte:02x} is not UTF-8 text; save the file as UTF-8.", line_number) from error
+            advice = "name its encoding, such as cp1252 or cp1251, or save the file as UTF-8"
+            raise fault(path, f"byte 0x{byte:02x} is not {encoding or 'UTF-8'} text; {advice}.", line_number) from error
+
+
+def _is_wide(path: Path, encoding: str) -> bool:
+    """Whether characters have more than one byte each, some of them zero; an unknown encoding is an error."""
+    try:
+        return len("a".encode(encoding).removeprefix(codecs.BOM_UTF8)) > 1
+    except (LookupError, TypeError):
+        raise fault(path, f"Python knows no text encoding {visible(encoding)!r}; cp1252 and utf-8 are some.") from None

@@ -21,8 +21,9 @@ _PANDAS_INDEX = "__index_level_"
 def read_parquet(path: str | Path, *, target: Target = None, max_rows: int | None = None) -> Table:
     """A table from a Parquet file.
 
-    Integers, decimals and booleans become doubles (1 is true), strings and categories of strings text; dates, times,
-    lists and other types are refused. The index that pandas may have stored is left out, which a remark says.
+    Integers, decimals and booleans become doubles (1 is true), strings and categories of strings text, dates and
+    timestamps text such as 2024-01-31 12:30:00, in UTC; lists and other types are refused. The index that pandas may
+    have stored is left out, which a remark says.
     A file with more rows than ``max_rows``, or far more data than its size suggests, is refused before they are read.
 
     Examples
@@ -90,7 +91,7 @@ def _check_described(path: Path, file: Any, max_rows: int | None) -> None:
         raise TooManyRowsError(path, max_rows)
     for field in file.schema_arrow:
         kind = _value_type(field.type)
-        if not _is_text(kind) and not _is_number(kind):
+        if not _is_text(kind) and not _is_number(kind) and not _is_date(kind):
             advice = "which is not read; turn it into numbers or text first."
             raise fault(path, f"column {quoted(field.name)} is of type {kind}, {advice}")
     decompressed = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
@@ -118,6 +119,12 @@ def _is_number(kind: arrow.DataType) -> bool:
     return any(is_kind(kind) for is_kind in known)
 
 
+def _is_date(kind: arrow.DataType) -> bool:
+    from pyarrow import types
+
+    return types.is_date(kind) or types.is_timestamp(kind)
+
+
 def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
     import pyarrow as arrow
     from pyarrow import types
@@ -131,6 +138,9 @@ def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
         except arrow.ArrowInvalid as error:
             raise fault(path, f"column {quoted(name)} is damaged: {error}") from error
     values = values.cast(kind)
+    if _is_date(kind):
+        whole = values.cast(arrow.timestamp("us"), safe=False)  # without a zone, which is UTC in the file
+        return text_column(name, whole.cast(arrow.string()).to_pylist())
     if types.is_boolean(kind) or types.is_null(kind):
         values = values.cast(arrow.int8())  # there is no direct way to doubles
     doubles = values.cast(arrow.float64(), safe=False)  # integers beyond 2^53 are rounded

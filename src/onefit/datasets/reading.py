@@ -31,7 +31,12 @@ _LIBSVM_LINE = re.compile(r"[^\s:]+(\s+qid:\S+)?(\s+\d+:[^\s,;]+)+\s*(#.*)?")
 
 
 def read(
-    path: str | Path, *, target: Target = None, n_features: int | None = None, max_rows: int | None = None
+    path: str | Path,
+    *,
+    target: Target = None,
+    n_features: int | None = None,
+    max_rows: int | None = None,
+    encoding: str | None = None,
 ) -> Table:
     """A table from a LIBSVM, CSV, TSV, ARFF or Parquet file.
 
@@ -50,6 +55,8 @@ def read(
         For LIBSVM text, whose rows leave out zeros: the number of features, where these rows do not show all.
     max_rows : int or None, default=None
         An error as soon as the file shows more rows than these; None: no limit.
+    encoding : str or None, default=None
+        Of CSV and ARFF text: a name that Python knows, such as "cp1251"; None: UTF-8, or UTF-16 with its mark.
 
     Returns
     -------
@@ -73,6 +80,8 @@ def read(
     path = existing_file(path)
     check_target(path, target)
     form = format_of(path)
+    if encoding is not None and form not in ("CSV", "ARFF"):
+        raise fault(path, f"encoding={quoted(encoding)} is for CSV and ARFF text; this is {form}.")
     if form == "LIBSVM":
         if target is not None and target is not False:
             raise fault(path, f"target={quoted(target)} names a column, but the target of LIBSVM text is its label.")
@@ -80,8 +89,10 @@ def read(
         return Table(table.X, None, table.feature_names, None, table.remarks) if target is False else table
     if n_features is not None:
         raise fault(path, f"n_features is for LIBSVM text, which leaves out zeros; this is {form}.")
-    reader = {"CSV": read_delimited, "ARFF": read_arff, "Parquet": read_parquet}[form]
-    return reader(path, target=target, max_rows=max_rows)
+    if form == "Parquet":
+        return read_parquet(path, target=target, max_rows=max_rows)
+    reader = read_arff if form == "ARFF" else read_delimited
+    return reader(path, target=target, max_rows=max_rows, encoding=encoding)
 
 
 def format_of(path: Path) -> str:

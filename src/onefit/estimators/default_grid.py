@@ -27,6 +27,10 @@ SAMPLE = 1000
 NOTHING = 1e-12
 """Share of the largest distance below which two rows are equal but for rounding."""
 
+PENALTY_REACH = 6
+"""Powers of four from the unit of C to the end of an extended grid: beyond 4,096 units a machine interpolates, and each
+candidate takes longer than the one before."""
+
 SUPPORT_VECTOR_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 _ALIASES = {"gaussian": "rbf", "polynomial": "poly"}
 
@@ -243,6 +247,6 @@ def _penalty_axes(machine, sample: _Sample, spread: float) -> dict[str, Axis]:
         last = max(0, int(np.ceil(np.log10(sample.n))) - 1)
         return {"alpha": LogAxis(spread, 10.0, -6, last, reach=10)}
     if "epsilon" in machine.get_params():
-        penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=8)
+        penalty = LogAxis(sample.target_spread() / spread, 4.0, -2, 5, reach=PENALTY_REACH)
         return {"C": penalty, "epsilon": LogAxis(sample.noise(), 4.0, -2, 0, reach=5)}
-    return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=8)}
+    return {"C": LogAxis(1.0 / spread, 4.0, -2, 5, reach=PENALTY_REACH)}
