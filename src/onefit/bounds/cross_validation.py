@@ -1,4 +1,4 @@
-"""What can be said of cross-validation and of its approximation by a series."""
+"""Bounds on the variance of cross-validation, and on the error of its approximation by a series."""
 
 from __future__ import annotations
 

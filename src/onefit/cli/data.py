@@ -314,7 +314,7 @@ def _positive(asked: str | None, y: Any, task: str) -> Any:
 
 
 def _shortened(remarks: tuple[str, ...]) -> list[str]:
-    """The same remarks, with those on missing values as one if there are many."""
+    """Remarks on a file, with many on missing values put together as one."""
     missing = [remark for remark in remarks if " missing value" in remark]
     if len(missing) <= FEW_REMARKS:
         return list(remarks)

@@ -80,7 +80,7 @@ def load(path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def read_facts(path: Path) -> dict[str, Any]:
-    """What is known about a model, without loading it."""
+    """Read the facts about a model without loading it."""
     from ..datasets.files import existing_file
 
     facts = _read_json(existing_file(path), path, FACTS)

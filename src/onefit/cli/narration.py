@@ -1,4 +1,4 @@
-"""What a search says while it works: its log and its warnings, on stderr."""
+"""The log and the warnings of a search, on stderr while it works."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ EMBEDDED = "wdbc"
 
 
 class Task(StrEnum):
-    """What is predicted."""
+    """Kind of prediction: classes or numbers."""
 
     auto = "auto"
     classification = "classification"
@@ -32,7 +32,7 @@ class Learner(StrEnum):
 
 
 class Scale(StrEnum):
-    """What is done to columns of numbers."""
+    """Scaling of columns of numbers."""
 
     standard = "standard"
     minmax = "minmax"

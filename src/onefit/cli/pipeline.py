@@ -56,7 +56,7 @@ def make_learner(learner: str, task: str) -> Any:
 
 
 def _transformer(data: Data, scale: str) -> tuple[Any, list[str]]:
-    """What stands before the machine; None if nothing has to."""
+    """Transformers that stand before the machine; None if there is nothing to transform."""
     from sklearn.compose import ColumnTransformer
 
     numbers = [k for k, role in enumerate(data.roles) if role is Role.NUMBER]

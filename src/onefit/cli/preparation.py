@@ -1,4 +1,4 @@
-"""What ``select`` and ``compare`` do before they search: check what is asked for, read the data, say what was done."""
+"""Preparation of ``select`` and ``compare``: check what is asked for, read the data, say what was done."""
 
 from __future__ import annotations
 

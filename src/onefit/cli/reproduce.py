@@ -157,7 +157,7 @@ def _run_and_write(
     time_budget: str | None,
     jobs: int,
 ) -> tuple[list[Path], bool]:
-    """What was written, and whether every cell that there is has failed."""
+    """Run studies and write their pages: (files written, whether every cell that there is has failed)."""
     import time
 
     from ..report.study import write_study, write_summary

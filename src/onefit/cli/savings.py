@@ -1,4 +1,4 @@
-"""What training every candidate on every fold would have cost: an estimate, and how it was made."""
+"""An estimate of the cost of training every candidate on every fold, and how it was made."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Savings:
     def timed_on(
         self, estimator: Any, candidates: list[dict[str, Any]], data: Data, splitter: Any, scoring: str | None
     ) -> Savings:
-        """The same, after some candidates were trained and scored on a fold each with the clock running.
+        """These savings with an estimate of ``each``: some candidates are trained and scored on a fold each, and timed.
 
         Training times differ by orders of magnitude over a grid: the chosen candidate's would not do for all.
         """

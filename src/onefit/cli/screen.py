@@ -74,7 +74,7 @@ def in_short(text: str) -> str:
 
 
 def _unforeseen(error: Exception) -> str:
-    """What went wrong and where, in one sentence: a fault of ours, which its finder should not have to read as code."""
+    """One sentence on an error of onefit itself, with its place: users should not have to read a traceback."""
     import traceback
 
     last = traceback.extract_tb(error.__traceback__)[-1]

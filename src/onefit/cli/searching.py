@@ -21,7 +21,7 @@ PENALTIES = ("C", "alpha", "epsilon")
 
 @dataclass(frozen=True)
 class Request:
-    """What a search is asked to do."""
+    """Arguments of a search from the command line."""
 
     estimator: Any
     splitter: Any

@@ -1,4 +1,4 @@
-"""What is asked for, checked before any work is done for it."""
+"""Checks of options, before any work is done for them."""
 
 from __future__ import annotations
 

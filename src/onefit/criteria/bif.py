@@ -56,7 +56,7 @@ class BIF(Criterion):
 
     @property
     def series(self) -> Series:  # type: ignore[override]
-        """What is asked of the learner."""
+        """The influence-function series that the learner is asked for."""
         return Series(self.order, self.h, self.start)
 
     def path(self, evidence: Evidence) -> Array:

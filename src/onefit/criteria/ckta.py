@@ -47,7 +47,7 @@ class CKTA(Criterion):
     failures = "blind to the penalty; undefined for constant kernels and labels"
 
     def path(self, evidence: Evidence) -> Array:
-        """The same value for every candidate of the kernel."""
+        """The value of the kernel, once for every candidate: it does not depend on the penalty."""
         assert evidence.labels is not None
         rows, n, y = evidence.gram, evidence.n, evidence.labels.codes
         centred = y - y.mean(axis=0)

@@ -44,7 +44,7 @@ class FSM(Criterion):
     failures = "K = I gives its minimum 0: always prefers the narrowest Gaussian"
 
     def path(self, evidence: Evidence) -> Array:
-        """The same value for every candidate of the kernel."""
+        """The value of the kernel, once for every candidate: it does not depend on the penalty."""
         assert evidence.labels is not None
         positive = evidence.labels.positive
         sizes = positive.sum(axis=0)

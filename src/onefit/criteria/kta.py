@@ -41,7 +41,7 @@ class KTA(Criterion):
     failures = "rewards the constant kernel on unequal classes"
 
     def path(self, evidence: Evidence) -> Array:
-        """The same value for every candidate of the kernel."""
+        """The value of the kernel, once for every candidate: it does not depend on the penalty."""
         assert evidence.labels is not None
         y = evidence.labels.codes
         norm = float(np.sqrt(evidence.gram.squares.sum()))

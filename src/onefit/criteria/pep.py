@@ -50,6 +50,6 @@ class PEP(Criterion):
         object.__setattr__(self, "components", check_components(self.components))
 
     def path(self, evidence: Evidence) -> Array:
-        """The same value for every candidate of the kernel."""
+        """The value of the kernel, once for every candidate: it does not depend on the penalty."""
         head, tail = head_and_tail(evidence, self.components)
         return np.full(evidence.size, head / (head + tail) if head > 0 else np.nan)

@@ -77,13 +77,13 @@ class SM(Criterion):
         return ("gram", "labels") if self.threshold is None else ("gram", "labels", "spectrum")
 
     def path(self, evidence: Evidence) -> Array:
-        """The same value for every candidate of the kernel."""
+        """The value of the kernel, once for every candidate: it does not depend on the penalty."""
         total = self._total(evidence)
         values = self._hinge(evidence, total) if self.threshold is not None else self._power(evidence, total)
         return np.full(evidence.size, float(values.mean()))
 
     def _total(self, evidence: Evidence) -> float:
-        """What K is divided by."""
+        """The sum over the entries of K that normalises it."""
         rows = evidence.gram
         refuse_indefinite(evidence, self.name)
         if self.absolute:

@@ -12,7 +12,7 @@ from ..machines.evidence import Evidence
 from .base import Array, Criterion
 
 RIDGE = 1e-12
-"""What is added to the diagonal of the system, relative to that of K: duplicated support vectors make it singular."""
+"""Ridge of the span's linear system, relative to the diagonal of K: duplicated support vectors make it singular."""
 
 
 @dataclass(frozen=True)

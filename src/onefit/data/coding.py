@@ -36,7 +36,7 @@ class Coding:
     link: Link | None = field(default=None, kw_only=True)
 
     def decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
-        """What ``decision_function`` (or ``predict`` in regression) would return for values (…, l, c).
+        """Decision values, or predictions in regression, as the estimator would return them for values (…, l, c).
 
         ``present`` are the classes that were trained on: two of them leave one column, as in a retrained model.
         """

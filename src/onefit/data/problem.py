@@ -90,7 +90,7 @@ class Problem:
         return self._identical[0]
 
     def of_fold(self, number: int) -> Problem:
-        """The same rows with one of the splits only."""
+        """A problem with all rows of this one and one of its splits only."""
         fold = self.folds.folds[number]
         return Problem(self.X, Folds(self.n, (fold,)), self.ledger, total=self.total, parent=self)
 

@@ -1,4 +1,4 @@
-"""What is to be predicted, coded for a learner, and how much each row counts."""
+"""Targets, coded for a learner, and the weights of the rows."""
 
 from __future__ import annotations
 

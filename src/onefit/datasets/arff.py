@@ -163,7 +163,7 @@ def _sparse_row(path: Path, line: int, text: str, attributes: list[_Attribute]) 
 
 
 def _values(path: Path, line: int, text: str) -> list[str]:
-    """What stands between commas, with its quotes."""
+    """The values of a line, which stand between commas, with their quotes."""
     if "'" not in text and '"' not in text:
         return [value.strip() for value in text.split(",")]
     values = []

@@ -17,7 +17,7 @@ from .table import Table
 from .visible import quoted
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
-"""What stands for a missing value, in lower case."""
+"""Texts that stand for a missing value, in lower case."""
 
 _DELIMITERS = "\t;,"
 _SNIFFED_LINES = 20  # to find the delimiter

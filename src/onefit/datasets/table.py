@@ -1,4 +1,4 @@
-"""What every reader returns."""
+"""A file's rows and columns, as every reader returns them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "secon
 @set_module("onefit")
 @dataclass(frozen=True)
 class Comparison:
-    """What every criterion chooses on a grid.
+    """The candidate that each criterion chooses on a grid, and its rank by cross-validation.
 
     ``rows`` has a dict for each criterion: ``criterion``, the ``params`` that it chooses, its natural ``value`` there,
     the exact ``cv_score`` of that choice, ``cv_rank``, the place of that score among all candidates, ``rank``, its

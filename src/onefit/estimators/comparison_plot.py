@@ -41,7 +41,7 @@ def plot_comparison(comparison: Comparison, parameter: str | None = None):
 
 
 def parameter_of(comparison: Comparison) -> str:
-    """What to draw over: a kernel parameter of the grid, or else the one with most values."""
+    """The parameter of the horizontal axis: a kernel parameter of the grid, or else the one with most values."""
     found: dict[str, set] = {}
     for params in comparison.candidates:
         for name, value in params.items():

@@ -1,4 +1,4 @@
-"""What is known of one kernel on the rows, behind one contract."""
+"""The Gram matrix of one kernel on the rows: the contract, and its representations."""
 
 from .contract import Gram
 from .dense import DenseGram

@@ -1,4 +1,4 @@
-"""What a kernel is, and the algebra of kernels."""
+"""The contract of kernels, and their algebra."""
 
 from __future__ import annotations
 

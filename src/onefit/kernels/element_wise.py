@@ -129,7 +129,7 @@ class WithGamma(ElementWise):
 
     @property
     def _factors(self) -> tuple[float, ...]:
-        """What the features are multiplied by: for d > 1 only."""
+        """Factors of the features, for one gamma per feature."""
         power = 1.0 / HOMOGENEITY[type(self).base]
         return tuple(float(gamma**power) for gamma in cast(tuple[float, ...], self.gamma))
 

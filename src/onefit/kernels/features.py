@@ -70,7 +70,7 @@ class ARD(Kernel):
 
     @property
     def factors(self) -> Array | None:
-        """What each feature is multiplied by (d,); None if there are no scales yet."""
+        """Factor of each feature (d,); None if there are no scales yet."""
         if self.scales is None or self.groups is None:
             return None if self.scales is None else np.array(self.scales)
         factors = np.empty(sum(map(len, self.groups)))

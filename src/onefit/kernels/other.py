@@ -89,7 +89,7 @@ class Function(Kernel):
 
 
 def _identity(function: Any) -> Hashable:
-    """What makes two callables the same: plain functions are, copies of an object with equal state too."""
+    """A key that equal callables share: a function itself, and one for all copies of an object with equal state."""
     if isinstance(function, types.FunctionType | types.BuiltinFunctionType | np.ufunc):
         return function
     try:

@@ -1,4 +1,4 @@
-"""What a learner promises, and how criteria and searches ask for it."""
+"""The contract between learners, and the criteria and searches that ask them for values."""
 
 from .exactness import Exactness
 

@@ -65,7 +65,7 @@ class OutOfFold:
 
 @dataclass
 class Evidence:
-    """What is known, or can be found out, about E candidates that differ in regularisation only.
+    """All that criteria can ask about E candidates that differ in regularisation only.
 
     Everything is computed when it is first asked for, from one Gram matrix of all rows, and kept. ``hold_out(series,
     scale_penalty)`` gives out-of-fold values; ``spectral`` says that some criterion reads a spectrum, so that one
@@ -92,7 +92,7 @@ class Evidence:
         return 1 if self.trained is None else len(self.trained.candidates)
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
-        """What ``compute`` returned when this key was first asked for: for quantities that criteria share."""
+        """The result of ``compute``, called when ``key`` is first asked for: quantities that criteria share."""
         if key not in self._kept:
             self._kept[key] = compute()
         return cast(T, self._kept[key])

@@ -1,4 +1,4 @@
-"""What several criteria choose on the same grid."""
+"""The choices of several criteria on one grid."""
 
 from __future__ import annotations
 

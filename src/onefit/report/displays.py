@@ -76,7 +76,7 @@ class ValidationSurfaceDisplay:
 
     @property
     def values(self) -> np.ndarray:
-        """What is coloured, by rows and columns; NaN for what was pruned, failed, or is not in the grid."""
+        """Scores by rows and columns, to be coloured; NaN for what was pruned, failed, or is not in the grid."""
         hidden = np.isin(self.scores.exactness, [Exactness.PRUNED, Exactness.FAILED])
         values = np.where(hidden, np.nan, self.scores.values)
         return np.array([[np.nan if i is None else values[i] for i in row] for row in self.panel.cells])

@@ -52,7 +52,7 @@ LEDGER_WORDS = {
 
 @dataclass(frozen=True)
 class Cost:
-    """What the search did, and the trainings that it took the place of.
+    """Work of the search, and the trainings that it took the place of.
 
     ``trainings`` is what GridSearchCV would train: candidates (those that the time budget reached) times splits, a
     count and not a measurement.
@@ -139,7 +139,7 @@ def _largest(values: np.ndarray) -> float:
 
 
 def advice_of(search: Any, scores: Scores) -> list[str]:
-    """What the choice leaves open: an edge of the grid, ties."""
+    """Remarks on a choice that leaves something open: an edge of the grid, ties."""
     advice = []
     if not callable(search.refit):
         with warnings.catch_warnings(record=True) as caught:
@@ -170,7 +170,7 @@ def cost_of(search: Any, scores: Scores) -> Cost:
 
 
 def setup_of(search: Any, scores: Scores, X: Any, y: Any) -> list[tuple[str, str]]:
-    """What was asked for, so that it can be asked for again."""
+    """The arguments of the search, so that it can be repeated."""
     rows = len(search.oof_decision_) if hasattr(search, "oof_decision_") else None
     if X is not None:
         rows = X.shape[0] if hasattr(X, "shape") else len(X)

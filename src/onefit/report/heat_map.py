@@ -22,7 +22,7 @@ SYMBOLS = {
     Exactness.FAILED: "×",
     Exactness.UNREACHED: "…",
 }
-"""What tells labels apart without colour; what has no score is hatched as well."""
+"""Symbols that tell labels apart without colour; cells without a score are hatched as well."""
 
 FEW, MANY = 6, 14
 """Up to so many columns cells show their scores on a phone; above so many nowhere."""
@@ -109,7 +109,7 @@ def cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
 
 
 def details(scores: Scores, i: int) -> list:
-    """What the tooltip of a candidate shows: parameters, value, error, rank, label, bound, seconds, status."""
+    """Contents of a candidate's tooltip: parameters, value, error, rank, label, bound, seconds, status."""
     return [
         settings(scores.params[i]), _known(scores.values[i]), _known(scores.errors[i]), int(scores.ranks[i]),
         str(scores.exactness[i]), _known(scores.bounds[i]), _known(scores.seconds[i]), str(scores.status[i])[:300],

@@ -136,7 +136,7 @@ def averaged(K: np.ndarray) -> np.ndarray:
 
 
 def _bounds(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine, beta: float) -> list[Bound]:
-    """What the papers' theorems say of this kernel and this regularisation."""
+    """The papers' bounds for this kernel and this regularisation."""
     n, kappa, penalty = len(K), float(np.diag(K).max()), machine.penalties[0]
     if kappa <= 0 or penalty <= 0 or n < 2:
         return []

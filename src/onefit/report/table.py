@@ -1,4 +1,4 @@
-"""What a results table says about every candidate."""
+"""Scores, ranks and labels of all candidates, from the table of a search."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _metric(search: KernelSearchCV) -> str:
 
 
 def score_name(search: KernelSearchCV, metric: str) -> str:
-    """What the score is called: the metric, or what the estimator's own ``score`` is."""
+    """Name of the score: the metric, or that of the estimator's own ``score``."""
     if metric != "score":
         return metric
     if isinstance(search.scoring, str):

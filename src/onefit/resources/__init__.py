@@ -1,4 +1,4 @@
-"""What was computed, and how much memory there is for it."""
+"""The ledger of work done, and the memory that there is for more."""
 
 from .ledger import Ledger
 

@@ -1,4 +1,4 @@
-"""What was computed, how often, and how long it took."""
+"""Counts and seconds of costly computations."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def study_of(key: str) -> Study:
 
 
 def printed_numbers(study: Study) -> dict[Cell, Printed]:
-    """What the paper prints for each (data set, setting, method); empty for figures without numbers."""
+    """Numbers that the paper prints, by (data set, setting, method); empty for figures without numbers."""
     if study.printed is None:
         return {}
     text = files(__package__).joinpath("printed", study.printed).read_text(encoding="utf-8")

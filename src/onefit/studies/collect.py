@@ -11,7 +11,7 @@ from .spec import Study
 
 
 def collect(study: Study, journal: Journal, datasets: Sequence[str], methods: Sequence[str] | None = None) -> Outcome:
-    """What a journal has of a study, for some data sets, with all of their splits."""
+    """The outcome of a study from its journal, for some data sets with all of their splits."""
     scores: dict[Cell, dict[int, float]] = {}
     failures, seconds = {}, {}
     settings: dict[str, None] = dict.fromkeys(study.protocol.settings)

@@ -33,7 +33,7 @@ def estimator_of(machine: str, y: Any) -> Any:
 
 
 def scorer_of(machine: str, validation: str) -> Any:
-    """What cross-validation averages: the error that tables report, or the loss that the machine minimises.
+    """Scorer that cross-validation averages: the error that tables report, or the loss that the machine minimises.
 
     Squared errors for both in regression.
     """

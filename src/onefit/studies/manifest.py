@@ -1,4 +1,4 @@
-"""What a result depends on: versions, machine, seeds."""
+"""Versions, machine and seeds that a result depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study has found so far: one number for each (data set, setting, method, split)."""
+"""Numbers that a study has so far: one for each (data set, setting, method, split)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each method selects, and how well that does on the test rows."""
+"""Candidates that methods select, and their errors on the test rows."""
 
 from __future__ import annotations
 

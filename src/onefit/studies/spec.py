@@ -1,4 +1,4 @@
-"""What a study is: a paper's table or figure as frozen data."""
+"""A paper's table or figure as frozen data."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Protocol:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What distinguishes selections of one method."""
+        """Names that tell selections of one method apart: the penalty, or the smallest one that is allowed."""
         if not self.select_penalty:
             return tuple(f"{penalty:g}" for penalty in self.penalties)
         return (NO_SETTING, *(f"penalty >= {floor:g}" for floor in self.floors))

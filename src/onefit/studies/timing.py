@@ -1,4 +1,4 @@
-"""What each method costs: CPU seconds of a selection by it alone, without the final training."""
+"""CPU seconds of a selection by each method alone, without the final training."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _clock(part: Part) -> dict[str, float]:
 
 
 def _first_candidates(part: Part) -> Part:
-    """The same rows with one kernel of each grid and one penalty."""
+    """A part with all rows, but one kernel of each grid and one penalty: the first run, which is not timed."""
     grids = tuple({name: values[:1] for name, values in grid.items()} for grid in part.protocol.grids)
     protocol = replace(part.protocol, grids=grids, penalties=part.protocol.penalties[:1])
     return Part(protocol, part.name, part.X, part.y, part.X_test, part.y_test)

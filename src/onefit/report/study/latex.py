@@ -94,7 +94,7 @@ def _fill(grid: Grid, units: Sequence[list[int]], most: int) -> list[list[int]]:
 
 
 def _family(column: str) -> str:
-    """What columns have in common that belong side by side: the number of folds, as in 5-CV and 5-BIF."""
+    """A key that columns side by side share: the number of folds, as in 5-CV and 5-BIF."""
     folds, dash, _ = column.partition("-")
     return folds if dash and folds.isdigit() else column
 

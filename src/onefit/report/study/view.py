@@ -1,4 +1,4 @@
-"""What the pages of a study show, computed once and put into words; the templates only arrange it."""
+"""Contents of the pages of a study, computed once and put into words; the templates only arrange them."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def part_label(outcome: Outcome, setting: str) -> str:
 
 
 def unit_name(study: Study) -> str:
-    """What the numbers of a study are."""
+    """The quantity and unit of a study's numbers."""
     errors = "accuracy (%)" if study.greater_is_better else "error (%)"
     return {"%": errors, "MSE": "mean squared error", "seconds": "CPU seconds"}.get(study.unit, study.unit)
 
@@ -250,7 +250,7 @@ def _some(labels: Sequence[str], most: int = 25) -> str:
 
 
 def claim_text(claim: Claim, study: Study) -> str:
-    """What is compared, as in "5-BIF is not worse than 5-CV at nλ = 1"."""
+    """A claim in words, as in "5-BIF is not worse than 5-CV at nλ = 1"."""
     if claim.within:
         ends = [setting_label(study, setting) for setting in (claim.within[0], claim.within[-1])]
         others = "its worst" if claim.verb == "does not differ from" else "its best outside"
@@ -304,7 +304,7 @@ def _count(datasets: int) -> str:
 
 
 def command_for_the_rest(outcome: Outcome) -> str | None:
-    """What to type in the folder of the page for the splits that are not finished; None when all are.
+    """The command, for the folder of the page, that runs the splits that are not finished; None when all are.
 
     A split that has failed is not finished either, and is only run again on request.
     """
