@@ -5,8 +5,8 @@ from pathlib import Path
 
 from onefit.report.study import write_study, write_summary
 from onefit.studies.catalogue import STUDIES, VARIANTS
+from onefit.studies.cell_journal import Journal
 from onefit.studies.collect import collect
-from onefit.studies.journal import Journal
 
 
 def setup(app):

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         SpectrumDisplay,
         ValidationSurfaceDisplay,
     )
+    from .search.choice import GridEdgeWarning, one_standard_error
     from .search.deadline import TimeBudgetWarning
     from .search.journal import JournalError, JournalWarning
     from .search.plan import RetrainingWarning
-    from .search.selection import GridEdgeWarning, one_standard_error
 
 __version__ = "0.1.0"
 
@@ -45,7 +45,7 @@ _HOMES = {
     "CriticalDifferenceDisplay": "report.displays",
     "DateEncoder": "estimators.date_encoder",
     "EpsilonSVR": "estimators.epsilon_svm",
-    "GridEdgeWarning": "search.selection",
+    "GridEdgeWarning": "search.choice",
     "HingeSVC": "estimators.hinge_svm",
     "JournalError": "search.journal",
     "JournalWarning": "search.journal",
@@ -64,7 +64,7 @@ _HOMES = {
     "compare": "estimators.comparison",
     "cross_val_decision": "estimators.decision",
     "default_grid": "estimators.default_grid",
-    "one_standard_error": "search.selection",
+    "one_standard_error": "search.choice",
 }
 
 __all__ = [

@@ -7,7 +7,7 @@ import pytest
 
 from onefit.studies import runner
 from onefit.studies.catalogue import STUDIES
-from onefit.studies.journal import Finished
+from onefit.studies.cell_journal import Finished
 
 STUDY = ("reproduce", "bif:1", "--datasets", "heart", "--splits", "1", "--out", "results")
 

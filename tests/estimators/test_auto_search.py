@@ -12,8 +12,7 @@ from sklearn.svm import SVC, SVR, NuSVC
 
 import onefit.search.strategies
 from onefit import L2SVC, LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, criteria, default_grid, one_standard_error
-from onefit.search.axes import DegreeAxis, Family, LogAxis
-from onefit.search.strategies import LONGEST, Zooming
+from onefit.search.strategies import MAX_ROUNDS, DegreeAxis, Family, LogAxis, Zooming
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
 
@@ -24,7 +23,7 @@ def assert_sound(search, X, y, cv):
     rounds, scores = results["round"], results["mean_test_score"]
     assert (np.diff(rounds) >= 0).all()
     assert rounds[0] == 0
-    assert 1 <= rounds[-1] <= LONGEST
+    assert 1 <= rounds[-1] <= MAX_ROUNDS
     assert search.best_score_ == np.nanmax(scores)
     assert results["rank_test_score"][search.best_index_] == 1
     keys = [tuple(sorted(params.items())) for params in results["params"]]
@@ -186,7 +185,7 @@ def test_workers_do_not_matter(three_classes):
 
 def test_the_edge_that_is_left_is_announced(monkeypatch):
     X, y = two_clusters()
-    monkeypatch.setattr(onefit.search.strategies, "LONGEST", 0)
+    monkeypatch.setattr(onefit.search.strategies, "MAX_ROUNDS", 0)
     with pytest.warns(GridEdgeWarning, match="gamma=.* is the largest value tried"):
         KernelSearchCV(KernelRidge(kernel="rbf"), "auto", cv=5).fit(X, y)
 

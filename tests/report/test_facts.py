@@ -19,8 +19,8 @@ from onefit.report.facts import gather
 from onefit.report.heat_map import Colouring
 from onefit.report.kernel_picture import averaged, kernel_picture
 from onefit.report.predictions import Classified, Regressed, out_of_fold
+from onefit.report.scores import read_scores
 from onefit.report.surface import choose_axes, panels_of
-from onefit.report.table import read_scores
 
 from .searches import search_of
 

@@ -12,9 +12,8 @@ import pytest
 import onefit.search.journal
 from onefit import JournalError, JournalWarning
 from onefit.machines import Exactness
-from onefit.search.journal import Journal
+from onefit.search.journal import Journal, restore_row, store_row
 from onefit.search.row import Row
-from onefit.search.row_storage import restore_row, store_row
 
 
 def a_row(candidate=3):
@@ -189,7 +188,7 @@ class TestDamage:
     def test_an_outcome_with_a_checksum_that_is_none(self, path):
         """Somebody may compute checksums too."""
         with Journal(path) as journal:
-            stored = onefit.search.row_storage.StoredRow('{"test": 1}', None)
+            stored = onefit.search.journal.StoredRow('{"test": 1}', None)
             with pytest.raises(JournalError, match=r"journal.sqlite' is damaged: an outcome cannot be read"):
                 journal.restored(0, stored)
 

@@ -8,9 +8,8 @@ from sklearn.utils import get_tags
 
 from onefit import LSSVR
 from onefit.data.coding import Coding
+from onefit.search.scorers import TWINS, StandInClassifier, StandInRegressor
 from onefit.search.scoring import NeedsRetrainingError, ScoredRows, Scoring, accepts_sample_weight
-from onefit.search.stand_in import StandInClassifier, StandInRegressor
-from onefit.search.twins import TWINS
 
 
 def some_rows(n):

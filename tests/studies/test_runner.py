@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from onefit.studies.catalogue import STUDIES
+from onefit.studies.cell_journal import Finished, Journal
 from onefit.studies.collect import collect
-from onefit.studies.journal import Finished, Journal
 from onefit.studies.runner import attempt, missing, run, tasks_of
 
 # the only set of the papers that ships with scikit-learn, with few of its rows, and one that is nowhere
@@ -106,7 +106,7 @@ from dataclasses import replace
 from pathlib import Path
 import sys
 from onefit.studies.catalogue import STUDIES
-from onefit.studies.journal import Journal
+from onefit.studies.cell_journal import Journal
 from onefit.studies.runner import run, tasks_of
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from ..criteria.calling import evidence_of
-from ..criteria.fold_moments import check_correlation, fold_means, fold_moments
-from ..criteria.held_out import held_out_losses
+from ..criteria._calling import evidence_of
+from ..criteria._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses
 from ..criteria.losses import Loss, check_loss
 from .checks import check_positive, check_rows
 

@@ -16,7 +16,7 @@ from .interruption import exit_code
 from .screen import echo, explained, fail, note
 
 if TYPE_CHECKING:
-    from ..studies.journal import Journal
+    from ..studies.cell_journal import Journal
     from ..studies.outcome import Outcome
     from ..studies.spec import Study
 
@@ -134,7 +134,7 @@ def _check_splits(studies: list[Study], splits: int | None) -> None:
 
 
 def _journal(out: Path, study: Study) -> Journal:
-    from ..studies.journal import Journal
+    from ..studies.cell_journal import Journal
 
     return Journal(out / "journal" / f"{study.protocol.name}.sqlite")
 

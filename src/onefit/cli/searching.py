@@ -101,7 +101,7 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
     from ..criteria.base import needs_no_machine
     from ..estimators.delivery import deliver
     from ..machines import Exactness
-    from ..report.table import read_scores
+    from ..report.scores import read_scores
 
     search = found.search
     scores = read_scores(search)

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
+from ._mean_losses import held_out_losses, left_out_loss, mean_loss
 from .base import Array, Criterion
-from .held_out import held_out_losses, mean_loss
-from .leave_one_out import left_out_loss
 from .losses import Loss, check_loss
 
 

@@ -16,7 +16,7 @@ from ..machines.capabilities import CAPABILITIES
 from ..machines.contract import Learner, Series
 from ..machines.evidence import Evidence, Trained
 from ..machines.registry import estimators_read_as, estimators_that_offer
-from .calling import evidence_of
+from ._calling import evidence_of
 from .losses import refuse_loss_of_classes
 
 Array = NDArray[np.float64]

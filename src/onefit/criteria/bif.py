@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
+from ._mean_losses import check_aggregate, held_out_losses, mean_loss
 from .base import Array, Criterion
-from .held_out import check_aggregate, held_out_losses, mean_loss
 from .losses import Loss, check_loss
 
 

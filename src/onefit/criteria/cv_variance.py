@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses, tested_share
 from .base import Array, Criterion, check_factor
-from .fold_moments import check_correlation, fold_means, fold_moments, tested_share
-from .held_out import held_out_losses
 from .losses import Loss, check_loss
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
+from ._mean_losses import check_aggregate, held_out_losses, mean_loss
 from .base import Array, Criterion, check_factor
-from .held_out import check_aggregate, held_out_losses, mean_loss
 from .losses import Loss, check_loss
 from .stability import check_norm, stability_of
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ._eigenvalue_sums import check_components, head_and_tail
+from ._mean_losses import empirical_risk
 from .base import Array, Criterion, check_factor
-from .eigenvalue_sums import check_components, head_and_tail
-from .risk import empirical_risk
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .calling import evidence_of
-from .two_classes import class_indicator
+from ._calling import evidence_of
+from ._checks import class_indicator
 
 
 def ncut(K: Any, y: Any, *, per_class: bool = False) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ._checks import indefinite
 from .base import Array, Criterion, Situation
-from .definiteness import indefinite
 
 
 @dataclass(frozen=True)

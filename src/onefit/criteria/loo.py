@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ..machines import Exactness
 from ..machines.evidence import Evidence
+from ._mean_losses import left_out_loss
 from .base import Array, Criterion
-from .leave_one_out import left_out_loss
 from .losses import Loss, check_loss
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .calling import evidence_of
-from .definiteness import refuse_indefinite
-from .two_classes import class_indicator
+from ._calling import evidence_of
+from ._checks import class_indicator, refuse_indefinite
 
 
 def mean_discrepancy(K: Any, y: Any) -> float:

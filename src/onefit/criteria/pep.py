@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ._eigenvalue_sums import check_components, head_and_tail
 from .base import Array, Criterion
-from .eigenvalue_sums import check_components, head_and_tail
 
 
 @dataclass(frozen=True)

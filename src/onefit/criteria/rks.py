@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..machines.evidence import Evidence
+from ._mean_losses import empirical_risk
 from .base import Array, Criterion, check_factor
 from .losses import Loss, check_loss
-from .risk import empirical_risk
 from .stability import check_norm, stability_of
 
 

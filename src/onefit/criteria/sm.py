@@ -9,8 +9,8 @@ from numbers import Integral
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ._checks import indefinite, refuse_indefinite
 from .base import Array, Criterion
-from .definiteness import indefinite, refuse_indefinite
 
 
 @dataclass(frozen=True)

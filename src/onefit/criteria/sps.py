@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ._checks import refuse_negative_eigenvalues
+from ._mean_losses import empirical_risk
 from .base import Array, Criterion, check_factor
-from .definiteness import refuse_negative_eigenvalues
 from .losses import Loss, check_loss
-from .risk import empirical_risk
 
 
 @dataclass(frozen=True)

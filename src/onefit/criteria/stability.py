@@ -8,8 +8,8 @@ import numpy as np
 
 from ..gram.contract import Gram
 from ..machines.evidence import Evidence
+from ._calling import evidence_of
 from .base import Array
-from .calling import evidence_of
 
 NORMS = ("spectral", "trace", "frobenius")
 

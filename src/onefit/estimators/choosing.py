@@ -13,8 +13,8 @@ from ..criteria import Criterion
 from ..data.indexing import take_block, take_metadata, take_rows
 from ..resources import Ledger
 from ..search.appraisal import column_names
+from ..search.choice import GridEdgeWarning
 from ..search.request import Request
-from ..search.selection import GridEdgeWarning
 
 SPLITS = 3
 _OF_ALL_ROWS = (PredefinedSplit, type(check_cv([])))

@@ -17,9 +17,9 @@ from .._public import set_module
 from ..criteria import Criterion, resolve_all
 from ..data import Folds
 from ..search.appraisal import column_names
+from ..search.choice import GridEdgeWarning
 from ..search.plan import plan
 from ..search.request import Request
-from ..search.selection import GridEdgeWarning
 from ..search.table import NothingFittedError
 from .choosing import splits_any_rows
 from .kernel_search import KernelSearchCV

@@ -18,8 +18,8 @@ from ..data.views import checked_rows
 from ..kernels import bases, from_params
 from ..kernels.naming import NAMES
 from ..machines.registry import estimators_that_offer, is_known
-from ..search.axes import Axis, DegreeAxis, Family, LogAxis
 from ..search.routing import final_weights, split_pipeline
+from ..search.strategies import Axis, DegreeAxis, Family, LogAxis
 
 SAMPLE = 1000
 """Rows that medians are taken over: half a million pairs, whose median is known to a percent."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..estimators.comparison import Comparison
 from ..estimators.comparison_plot import curve_of, parameter_of
 from ..search.appraisal import column_names
-from .table import Scores
+from .scores import Scores
 
 
 @dataclass(frozen=True)

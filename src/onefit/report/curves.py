@@ -8,8 +8,8 @@ from numbers import Real
 import numpy as np
 
 from ..machines import Exactness
+from .scores import Scores
 from .surface import axes_around, key_of
-from .table import Scores
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from ..machines import Exactness
 from ..studies.statistics import Ranking, ranking
 from .curves import Curve, spans_decades, validation_curve
 from .heat_map import SYMBOLS, Colouring
+from .scores import Scores, read_scores
 from .study.diagram import draw_diagram
 from .surface import Panel, axes_around, panels_of
-from .table import Scores, read_scores
 
 ACCENT, INK = "#0a6b57", "#1f2328"
 

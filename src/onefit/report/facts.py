@@ -17,13 +17,13 @@ import numpy as np
 
 from ..estimators.comparison import Comparison
 from ..machines import Exactness
-from ..search.selection import warn_at_edge
+from ..search.choice import warn_at_edge
 from .criteria_compared import Compared, compared
 from .curves import Curve, validation_curves
 from .kernel_picture import KernelPicture, kernel_picture
 from .predictions import Classified, Regressed, out_of_fold
+from .scores import Scores, read_scores
 from .surface import Panel, panels_of
-from .table import Scores, read_scores
 from .text import plain, python
 
 PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "numba", "joblib")

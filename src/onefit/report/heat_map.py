@@ -9,8 +9,8 @@ import numpy as np
 
 from ..machines import Exactness
 from .colours import ink, shade
+from .scores import Scores
 from .surface import Panel
-from .table import Scores
 from .text import number, settings
 
 SYMBOLS = {

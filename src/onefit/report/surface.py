@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .table import Scores
+from .scores import Scores
 from .text import last_part, plain, settings, tick
 
 REGULARISATION = ("C", "alpha")

@@ -23,8 +23,8 @@ from ..machines.evidence import Evidence
 from ..machines.hold_out import equalise_left_out, hold_out
 from ..resources import Ledger
 from .appraisal import Appraisal
+from .certify import Referee
 from .determinacy import label_undetermined
-from .referee import Referee
 from .row import Row
 from .scoring import NeedsRetrainingError, ScoredRows, Scoring
 from .tasks import Entry, KernelTask, Path, Settings

@@ -17,10 +17,70 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from .._public import set_module
-from .fingerprint import fingerprint
+from ..machines import Exactness
+from .content_hash import content_hash
 from .row import Row
-from .row_storage import StoredRow, readable, restore_row, store_row
+
+_DOUBLE = np.dtype("<f8")
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """A row without its candidate: fields as JSON, and the out-of-fold values as doubles if they were kept."""
+
+    outcome: str
+    values: bytes | None
+
+
+def store_row(row: Row) -> StoredRow:
+    """Everything of a row but how its values are read. Numbers are written so that they are read back unchanged."""
+    fields = {
+        "test": {name: np.asarray(scores, dtype=float).tolist() for name, scores in row.test.items()},
+        "train": {name: np.asarray(scores, dtype=float).tolist() for name, scores in row.train.items()},
+        "exactness": str(row.exactness),
+        "error_bound": float(row.error_bound),
+        "status": row.status,
+        "fit_seconds": row.fit_seconds,
+        "score_seconds": row.score_seconds,
+        "failures": row.failures,
+        "retrain": row.retrain,
+        "criteria": row.criteria,
+    }
+    if row.values is None:
+        return StoredRow(json.dumps(fields), None)
+    fields["shapes"] = [part.shape for part in row.values]
+    return StoredRow(json.dumps(fields), b"".join(part.astype(_DOUBLE).tobytes() for part in row.values))
+
+
+def restore_row(candidate: int, stored: StoredRow) -> Row:
+    """The row again, for the candidate of this number."""
+    fields = json.loads(stored.outcome)
+    for scores in (fields["test"], fields["train"]):
+        scores.update({name: np.array(values, dtype=float) for name, values in scores.items()})
+    fields["exactness"] = Exactness(fields["exactness"])
+    fields["failures"] = {int(split): reason for split, reason in fields["failures"].items()}
+    shapes = fields.pop("shapes", None)
+    return Row(candidate, **fields, values=None if shapes is None else _split(stored.values, shapes))
+
+
+def _split(values: bytes | None, shapes: list[list[int]]) -> list[np.ndarray]:
+    """Arrays of these shapes from the numbers of all of them."""
+    numbers = np.frombuffer(values or b"", dtype=_DOUBLE).astype(float)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    if ends[-1] != len(numbers):
+        raise ValueError(f"{len(numbers)} out-of-fold values where there should be {ends[-1]}")
+    return [part.reshape(shape) for part, shape in zip(np.split(numbers, ends[:-1]), shapes)]
+
+
+def readable(params: dict[str, Any]) -> str:
+    """Parameters as JSON for readers; what JSON does not know is written as text."""
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in params.items()}
+    known = (bool, int, float, str, type(None))
+    return json.dumps({name: value if isinstance(value, known) else str(value) for name, value in plain.items()})
+
 
 APPLICATION = 0x1F17_CAFE
 """Marks a SQLite file as a journal of searches."""
@@ -148,7 +208,7 @@ class Journal:
         with self._explained("written"), self.transaction() as db:
             db.execute(
                 "INSERT OR IGNORE INTO searches (fingerprint, started, facts, checksum) VALUES (?, ?, ?, ?)",
-                (*entry, fingerprint(entry)),
+                (*entry, content_hash(entry)),
             )
             (number,) = db.execute("SELECT id FROM searches WHERE fingerprint = ?", (mark,)).fetchone()
         return Record(self, mark, number)
@@ -159,7 +219,7 @@ class Journal:
                     WHERE search = (SELECT id FROM searches WHERE fingerprint = ?) AND {clause}"""
         with self._explained("read"):
             for *entry, checksum in self._db.execute(query, (mark, *values)):
-                if checksum != fingerprint([mark, *entry]):
+                if checksum != content_hash([mark, *entry]):
                     raise self._damaged(
                         f"the outcome of {entry[2]} does not have the checksum that was written with it"
                     )
@@ -189,7 +249,7 @@ class Journal:
         with self._explained("read"):
             rows = self._db.execute(query).fetchall()
         for *entry, checksum, _ in rows:
-            if checksum != fingerprint(entry):
+            if checksum != content_hash(entry):
                 raise self._damaged(f"the search that began {entry[1]} does not have its checksum")
         return [
             {"fingerprint": mark, "started": started, "finished": finished, **json.loads(facts)}
@@ -210,7 +270,7 @@ class Record:
         """The rows of those candidates (number -> parameters) that are finished."""
         journal, known = self.journal, {}
         for number, params in candidates.items():
-            for _, _, stored in journal.read(self.mark, "stage = ? AND key = ?", stage, fingerprint(params)):
+            for _, _, stored in journal.read(self.mark, "stage = ? AND key = ?", stage, content_hash(params)):
                 known[number] = journal.restored(number, stored)
         return known
 
@@ -233,5 +293,5 @@ class Record:
     def _entry(self, stage: str, row: Row, params: dict) -> tuple[object, ...]:
         """A row of the table, with a checksum of everything in it and of the search that it belongs to."""
         stored = store_row(row)
-        entry = (stage, fingerprint(params), readable(params), stored.outcome, stored.values)
-        return self.search, *entry, fingerprint([self.mark, *entry])
+        entry = (stage, content_hash(params), readable(params), stored.outcome, stored.values)
+        return self.search, *entry, content_hash([self.mark, *entry])

@@ -27,8 +27,8 @@ from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
 from ..machines.registry import read_machine
 from .certify import Certify, check_certifiable
+from .content_hash import content_hash
 from .executors import Resources, allot
-from .fingerprint import fingerprint
 from .request import Request
 from .retraining import scaled_penalty
 from .routing import final_weights, split_pipeline
@@ -147,7 +147,7 @@ def _hashable(value):
     try:
         hash(value)
     except TypeError:
-        return fingerprint(value)
+        return content_hash(value)
     return type(value).__name__, value
 
 

@@ -18,7 +18,7 @@ from ..criteria.losses import refuse_loss_of_classes
 from ..data import Folds
 from ..machines.contract import Series
 from .deadline import Deadline, parse_seconds
-from .loss_scorer import LossScorer
+from .scorers import LossScorer
 from .scoring import Scoring
 from .screening import Screen
 

@@ -7,7 +7,7 @@ import logging
 import sklearn
 
 from .. import __version__
-from .fingerprint import fingerprint
+from .content_hash import content_hash
 from .journal import Journal, Record
 from .request import Request
 from .row import Row
@@ -44,7 +44,7 @@ class Resumption:
 
 def _record(journal: Journal, request: Request, strategy: Strategy, candidates: list[dict]) -> Record:
     """The record of this search in the journal, old or new, with a word in the log about what it knows."""
-    mark = fingerprint(_ingredients(request, strategy, candidates))
+    mark = content_hash(_ingredients(request, strategy, candidates))
     record = journal.record(mark, _facts(request, strategy, candidates))
     finished = {search["fingerprint"]: search["finished"] for search in journal.searches()}
     if finished[mark]:

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from .._exceptions import NotUnderstoodError, warn_caller
 from ..data.weights import as_numbers
-from .loss_scorer import LossScorer
+from .scorers import LossScorer
 from .scoring import accepts_sample_weight
 
 

@@ -17,9 +17,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..criteria.losses import LOSSES
 from ..data.indexing import take_block, take_metadata, take_rows
-from .loss_scorer import LossScorer
-from .stand_in import StandInClassifier, StandInLabels, StandInRegressor, StandInWithProbabilities
-from .twins import TWINS
+from .scorers import TWINS, LossScorer, StandInClassifier, StandInLabels, StandInRegressor, StandInWithProbabilities
 
 
 class NeedsRetrainingError(Exception):

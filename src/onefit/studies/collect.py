@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .catalogue import printed_numbers
-from .journal import Journal
+from .cell_journal import Journal
 from .outcome import Cell, Outcome
 from .spec import Study
 

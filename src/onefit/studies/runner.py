@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from .cell import measure
-from .journal import Finished, Journal, Task
+from .cell_journal import Finished, Journal, Task
 from .spec import Protocol
 
 

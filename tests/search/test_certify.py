@@ -12,10 +12,9 @@ from onefit.data import Folds
 from onefit.data.coding import Pairs, code_targets
 from onefit.machines import Exactness
 from onefit.resources import Ledger
-from onefit.search.certify import Certify
-from onefit.search.referee import LabelReferee, ValueReferee
+from onefit.search.certify import Certify, LabelReferee, ValueReferee
+from onefit.search.scorers import TWINS
 from onefit.search.scoring import Scoring
-from onefit.search.twins import TWINS
 
 from ..oracles.problems import partition, seeds
 

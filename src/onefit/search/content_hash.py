@@ -20,14 +20,14 @@ DEEPEST = 50
 """Levels of nesting beyond which a value is taken to contain itself."""
 
 
-def fingerprint(value: Any) -> str:
+def content_hash(value: Any) -> str:
     """A digest of a value: data, parameters, estimators, scorers, functions and whatever they are made of.
 
     Cost    one pass over all arrays.
 
-    >>> fingerprint({"a": 1, "b": [2.0]}) == fingerprint({"b": [2.0], "a": 1})
+    >>> content_hash({"a": 1, "b": [2.0]}) == content_hash({"b": [2.0], "a": 1})
     True
-    >>> fingerprint(1) == fingerprint(1.0)
+    >>> content_hash(1) == content_hash(1.0)
     False
     """
     return _digest(value, 0).hex()

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from ..criteria import resolve_all
 from ..estimators.kernel_search import KernelSearchCV
 from ..machines import Exactness
-from ..search.selection import one_standard_error, standard_error
+from ..search.choice import one_standard_error, standard_error
 from .text import plain
 
 

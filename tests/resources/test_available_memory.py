@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from onefit.resources.limits import available_memory, control_group_memory, machine_memory, resource_memory
+from onefit.resources.memory import available_memory, control_group_memory, machine_memory, resource_memory
 
 MIB = 2**20
 NO_LIMIT_1 = 9223372036854771712  # what version 1 writes where there is no limit
@@ -96,7 +96,7 @@ def test_resource_limits(limit):
     pytest.importorskip("resource")
     script = f"""
 import resource, numpy as np
-from onefit.resources.limits import available_memory, resource_memory
+from onefit.resources.memory import available_memory, resource_memory
 resource.setrlimit(resource.{limit}, (4 * 2**30, resource.RLIM_INFINITY))
 before = resource_memory()
 held = np.empty(2**30, dtype=np.uint8)
@@ -122,7 +122,7 @@ except MemoryError:
 @pytest.mark.slow
 def test_without_resource_limits():
     pytest.importorskip("resource")
-    script = "from onefit.resources.limits import resource_memory; print(resource_memory())"
+    script = "from onefit.resources.memory import resource_memory; print(resource_memory())"
     command = ["sh", "-c", 'ulimit -v unlimited; ulimit -d unlimited; exec "$0" -c "$1"', sys.executable, script]
     environment = {"PYTHONPATH": ":".join(sys.path)}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from onefit.studies.catalogue import STUDIES
-from onefit.studies.journal import Finished, Journal
+from onefit.studies.cell_journal import Finished, Journal
 
 PROTOCOL, OTHER = STUDIES["bif:1"].protocol, STUDIES["sm:2"].protocol
 RESULT = Finished([("", "5-CV", 12.5), ("1", "5-BIF", 1e-7 / 3)], None, 0.25)
@@ -22,7 +22,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from onefit.studies.catalogue import STUDIES
-from onefit.studies.journal import Finished, Journal
+from onefit.studies.cell_journal import Finished, Journal
 journal, first = Journal(Path(sys.argv[1])), int(sys.argv[2])
 for number in range(first, first + int(sys.argv[3])):
     journal.add(STUDIES["bif:1"].protocol, "heart", number, Finished([("", "5-CV", number / 3)], None, 1.0))

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from onefit import criteria, kernels
-from onefit.search.fingerprint import fingerprint
+from onefit.search.content_hash import content_hash
 
 
 def scale(factor):
@@ -45,7 +45,7 @@ DIFFERENT = [
 
 
 def test_different_values_are_told_apart():
-    found = [fingerprint(value) for value in DIFFERENT]
+    found = [content_hash(value) for value in DIFFERENT]
     assert len(set(found)) == len(found)
 
 
@@ -64,13 +64,13 @@ def test_different_values_are_told_apart():
     ],
 )
 def test_equal_values_are_equal(one, other):
-    assert fingerprint(one) == fingerprint(other)
+    assert content_hash(one) == content_hash(other)
 
 
 def test_frames_of_polars():
     frame = pl.DataFrame({"a": [1.0, 2.0], "b": ["x", None]})
-    assert fingerprint(frame) == fingerprint(frame.clone())
-    assert fingerprint(frame) != fingerprint(frame.with_columns(pl.lit(0.0).alias("a")))
+    assert content_hash(frame) == content_hash(frame.clone())
+    assert content_hash(frame) != content_hash(frame.with_columns(pl.lit(0.0).alias("a")))
 
 
 @pytest.mark.slow
@@ -81,9 +81,9 @@ import numpy as np
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.svm import SVC
 from onefit import criteria, kernels
-from onefit.search.fingerprint import fingerprint
+from onefit.search.content_hash import content_hash
 square = lambda x, power=2: x**power
-print(fingerprint([{"b", "a", "c"}, SVC(kernel=kernels.Gaussian(0.5)), criteria.RKS(), square,
+print(content_hash([{"b", "a", "c"}, SVC(kernel=kernels.Gaussian(0.5)), criteria.RKS(), square,
                    make_scorer(mean_absolute_error), np.array(["a", 1, None], dtype=object)]))
 """
     runs = {
@@ -98,8 +98,8 @@ print(fingerprint([{"b", "a", "c"}, SVC(kernel=kernels.Gaussian(0.5)), criteria.
 
 def test_what_cannot_be_told_apart_is_refused():
     with pytest.raises(ValueError, match="cannot be told apart"):
-        fingerprint([object()])
+        content_hash([object()])
     circle = []
     circle.append(circle)
     with pytest.raises(ValueError, match="nested too deeply"):
-        fingerprint(circle)
+        content_hash(circle)

@@ -1,0 +1,119 @@
+"""Mean losses of machines: on the rows that they are trained on, on held-out rows, and their moments over folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..machines.evidence import Evidence, OutOfFold
+from .base import Array
+from .losses import ERROR, Loss, left_out_losses, row_losses
+
+
+def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
+    """Mean loss on all rows of machines trained on all rows (E,).
+
+    None is the loss of the machine: squared for least squares, hinge for support vector classification (of pairs of
+    classes the mean over those that a row's class is in), epsilon-insensitive for support vector regression, minus the
+    logarithm of the likelihood for logistic regression. Rows count alike, whatever they weigh in training; of several
+    targets it is the mean.
+    """
+    machine = evidence.machine
+    loss = machine.learner.loss if loss is None else loss
+
+    def compute() -> Array:
+        if loss == "squared" and "smoother" in machine.learner.offers:  # residuals have more digits than y - f
+            return np.asarray((evidence.smoother().residuals ** 2).mean(axis=(1, 2)))
+        losses = row_losses(loss, machine.coded.coding, machine.coded.labels, evidence.fitted)
+        return np.asarray(losses.mean(axis=1))
+
+    return evidence.once(("risk", loss), compute)
+
+
+def left_out_loss(evidence: Evidence, loss: Loss | None, share: float = 1.0) -> Array:
+    """Mean loss (E,) with ``share`` of the ridge; None is the loss of ``held_out_losses``.
+
+    A squared error is that of the residuals, whose digits ``y - (y - residual)`` would lose.
+    """
+    loss = prediction_loss(evidence) if loss is None else loss
+    if loss == "squared" and not evidence.some_class_left_out:
+        return np.asarray((evidence.smoother(share).left_out ** 2).mean(axis=(1, 2)))
+    return mean_loss(held_out_losses(evidence, evidence.left_out(share), loss), "points")
+
+
+def check_correlation(correlation: Any) -> None:
+    """Refuse what is neither None nor a correlation of two folds that leaves some variance."""
+    if correlation is not None and not 0 <= correlation < 1:
+        raise ValueError(f"correlation must be None or a number from 0 up to 1, got {correlation!r}.")
+
+
+def fold_means(losses: list[Array], held: OutOfFold) -> Array:
+    """Mean loss of every split (E, J), from the losses (E, rows) of each; leave-one-out has one part of all splits."""
+    if held.folds.leave_one_out:
+        return losses[0]
+    return np.stack([loss.mean(axis=1) for loss in losses], axis=1)
+
+
+def tested_share(held: OutOfFold) -> float:
+    """Mean share of the rows that a split tests."""
+    n = held.folds.n
+    return float(np.mean([len(fold.test) for fold in held.folds])) / n
+
+
+def fold_moments(means: Array, correlation: float) -> tuple[Array, Array]:
+    r"""(variance of one fold's error, covariance of two folds') from the errors (…, J) of J folds.
+
+    The sample variance of exchangeable folds estimates the difference of the two without bias, and nothing that is
+    computed from one sample estimates either: the correlation has to be supposed.
+    """
+    variance = means.var(axis=-1, ddof=1) / (1.0 - correlation)
+    return variance, correlation * variance
+
+
+def check_aggregate(aggregate: str) -> None:
+    """Refuse what is not a way of putting rows together."""
+    if aggregate not in ("points", "folds"):
+        raise ValueError(f'aggregate must be "points" or "folds", got {aggregate!r}.')
+
+
+def mean_loss(losses: list[Array], aggregate: str) -> Array:
+    """From the losses (E, rows) of each split to their means (E,).
+
+    ``aggregate="points"`` pools all tested rows, ``"folds"`` averages the folds' means.
+    """
+    if aggregate == "points":
+        return np.asarray(np.concatenate(losses, axis=1).mean(axis=1))
+    return np.asarray(np.mean([loss.mean(axis=1) for loss in losses], axis=0))
+
+
+def trainable(evidence: Evidence, held: OutOfFold) -> bool:
+    """Whether every split has two classes to train on; the reason is kept if not."""
+    if any(classes is not None and len(classes) < 2 for classes in held.present):
+        evidence.reasons.append("a fold trains on one class only")
+        return False
+    return True
+
+
+def held_out_losses(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> list[Array]:
+    """Losses (E, rows) of each split; None is the share of wrong labels, or the squared error of a regression."""
+    coded, folds, present = evidence.machine.coded, held.folds, held.present
+    if not trainable(evidence, held):
+        return [np.full((evidence.size, 1), np.nan)]
+    loss = prediction_loss(evidence) if loss is None else loss
+    losses = []
+    for k, (tested, part) in enumerate(zip(held.tested, held.parts)):
+        if folds.leave_one_out:
+            found = left_out_losses(loss, coded.coding, coded.labels, part, present)
+        else:
+            found = row_losses(loss, coded.coding, coded.labels[tested], part, present[k])
+        if np.isnan(found[~held.failed]).any():
+            evidence.reasons.append("a fold is trained without the class of a row, which then has no target")
+        found[held.failed] = np.nan
+        losses.append(found)
+    return losses
+
+
+def prediction_loss(evidence: Evidence) -> str:
+    """The loss of a prediction: a wrong label, or the squared error of a regression."""
+    return "squared" if evidence.machine.coded.coding.classes is None else ERROR
