@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._public import set_module
+
 PARTS = ("days", "year", "month", "weekday")
 """Numbers that every date gives; a column with times of day gives its hour too."""
 
@@ -20,6 +22,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _TIME, re.ASCII
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})" + _TIME, re.ASCII)
 
 
+@set_module("onefit")
 class DateEncoder(TransformerMixin, BaseEstimator):
     """Columns of dates as numbers: days since the first, year, month, weekday, and the hour where there are times.
 
