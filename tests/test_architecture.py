@@ -17,6 +17,7 @@ LAYERS = [
     {"data"},
     {"gram"},
     {"machines"},
+    {"solvers"},
     {"learners", "criteria"},
     {"bounds"},
     {"search"},

@@ -16,6 +16,7 @@ LOOKS_INSIDE = {
     "bounds/test_stability_of_learners.py": "the rows that are drawn",
     "contracts/test_criteria.py": "what criteria declare is compared with what they read of learners",
     "criteria/test_features.py": "criteria of a Gram matrix of features, which searches do not make yet",
+    "criteria/test_gradients.py": "rows that kernels are differentiated on",
     "criteria/test_support_vector_criteria.py": "spans by another formula",
     "differential/test_delivered_model.py": "the command line's code that rebuilds a model",
     "estimators/test_delivered_model.py": "the limit beyond which LIBSVM's model is another one",

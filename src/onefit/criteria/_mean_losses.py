@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..kernels import NotDifferentiableError
 from ..machines.evidence import Evidence, OutOfFold
+from ..machines.gradient import Gradient, HeldOutTangent
 from .base import Array
-from .losses import ERROR, Loss, left_out_losses, row_losses
+from .losses import ERROR, Loss, left_out_losses, loss_slope, row_losses
 
 
 def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
@@ -112,6 +116,26 @@ def held_out_losses(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> l
         found[held.failed] = np.nan
         losses.append(found)
     return losses
+
+
+def held_out_gradient(
+    evidence: Evidence, tangent: HeldOutTangent, tested: list[NDArray[np.intp]], loss: Loss | None, aggregate: str
+) -> Gradient:
+    """The mean held-out loss of one candidate with derivatives; ``tested`` are the rows of each split."""
+    coded = evidence.machine.coded
+    loss = prediction_loss(evidence) if loss is None else loss
+    values = tangent.values
+    if any(np.isnan(part).any() for part in values):
+        raise NotDifferentiableError("A fold trains without one of the classes: its values have no derivatives.")
+    total, sizes, slopes = 0.0, [len(rows) for rows in tested], []
+    for rows, part in zip(tested, values):
+        Y, F, counted = coded.coding.columns(coded.labels[rows], part)
+        share = 1.0 / sum(sizes) if aggregate == "points" else 1.0 / (len(sizes) * len(rows))
+        total += share * float(row_losses(loss, coded.coding, coded.labels[rows], part[None])[0].sum())
+        slope = np.zeros(F.shape)
+        slope[counted] = loss_slope(loss, Y[counted], F[counted])
+        slopes.append(slope * (share / counted.sum(axis=1, keepdims=True)))
+    return replace(tangent.pullback(slopes), value=total)
 
 
 def prediction_loss(evidence: Evidence) -> str:

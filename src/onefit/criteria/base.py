@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.labels import Labels
+from ..kernels import NotDifferentiableError
 from ..machines import Exactness
 from ..machines.capabilities import CAPABILITIES
 from ..machines.contract import Learner, Series
 from ..machines.evidence import Evidence, Trained
+from ..machines.gradient import Gradient
 from ..machines.registry import estimators_read_as, estimators_that_offer
 from ._calling import evidence_of
 from .losses import refuse_loss_of_classes
@@ -92,6 +94,24 @@ class Criterion(ABC):
         if np.isnan(value) and evidence.reasons:
             raise ValueError(f"{self.name} of {estimator}: {evidence.reasons[0]}.")
         return float(value)
+
+    def gradient(self, K: Any, y: Any, estimator: Any = None, cv: Any = None) -> Gradient:
+        """The natural value with its derivatives with respect to K and to the logarithm of the penalty.
+
+        Arguments are those of a call. A ``NotDifferentiableError`` for criteria, losses and machines without them.
+        """
+        evidence = evidence_of(K, y, estimator, cv, labels="labels" in self.reads, held_out="heldout" in self.reads)
+        self.check(situation_of(evidence.labels, evidence.trained))
+        return self.tangent(evidence)
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """``gradient`` of the only candidate."""
+        raise NotDifferentiableError(f"The criterion {self.name} has no derivatives here.")
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether it has derivatives, of some machines at least."""
+        return type(self).tangent is not Criterion.tangent
 
     def check(self, situation: Situation) -> None:
         """Refuse, by a ValueError, a candidate that the criterion is not defined for."""

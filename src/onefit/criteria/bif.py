@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..kernels import NotDifferentiableError
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
-from ._mean_losses import check_aggregate, held_out_losses, mean_loss
+from ..machines.gradient import Gradient
+from ._mean_losses import check_aggregate, held_out_gradient, held_out_losses, mean_loss
 from .base import Array, Criterion
 from .losses import Loss, check_loss
 
@@ -63,3 +67,10 @@ class BIF(Criterion):
         """The mean loss on held-out rows."""
         held = evidence.held(self.series, self.scale_penalty)
         return mean_loss(held_out_losses(evidence, held, self.loss), self.aggregate)
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """Derivatives of the whole series of least squares, which is exact cross-validation."""
+        if self.order != np.inf or "smoother" not in evidence.machine.learner.offers:
+            raise NotDifferentiableError("Derivatives of bif are those of order=np.inf and of least-squares machines.")
+        tested = [fold.test for fold in evidence.gram.problem.folds]
+        return held_out_gradient(evidence, evidence.tangent(self.scale_penalty), tested, self.loss, self.aggregate)

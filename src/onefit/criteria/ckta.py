@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient
 from .base import Array, Criterion
 
 _CANCELLED = 1e-4
@@ -60,3 +61,18 @@ class CKTA(Criterion):
         if squares <= _CONSTANT**2 * whole or (length <= 1e-24 * (y**2).sum(axis=0)).any():
             return np.full(evidence.size, np.nan)
         return np.full(evidence.size, float((forms / (np.sqrt(squares) * length)).mean()))
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """``[y_c y_cᵀ / N - (y_cᵀ K y_c) K_c / N³] / |y_c|²`` with ``N = |K_c|``, the mean over columns of labels."""
+        assert evidence.labels is not None
+        y = evidence.labels.codes
+        centred = y - y.mean(axis=0)
+        centred = centred / np.sqrt((centred**2).sum(axis=0))
+        means = evidence.gram.sums / evidence.n
+        gram = evidence.gram.dense() - means
+        gram -= (means - means.mean())[:, None]
+        norm = float(np.linalg.norm(gram))
+        value = float((centred * (gram @ centred)).sum(axis=0).mean()) / norm
+        gram *= -value / norm**2
+        gram += (centred @ centred.T) / (norm * y.shape[1])
+        return Gradient(value, gram)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient, symmetric_product
 from .base import Array, Criterion
 
 
@@ -44,3 +45,18 @@ class GCV(Criterion):
         smoother = evidence.smoother()
         slack = smoother.unit_slacks.mean(axis=1)  # (E, c)
         return np.asarray(((smoother.unit_residuals**2).mean(axis=1) / slack**2).mean(axis=1))
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        r"""With weights V: ``N = Σ (dual / V)² / n``, ``t = tr(P V^{-1}) / n``, V = N / t², from one inverse.
+
+        ``dN/dK = -(2/n) sym((P V^{-2} dual) dualᵀ)`` and ``dt/dK = -(1/n) P V^{-1} P``.
+        """
+        inverse, n = evidence.inverse(), evidence.n
+        P, dual, v = inverse.P, inverse.dual, (inverse.ridge / inverse.diagonal)[:, None]
+        c = dual.shape[1]
+        misfit = float(((dual / v) ** 2).sum()) / (n * c)
+        slack = float((P.diagonal() / v[:, 0]).mean())
+        gram = symmetric_product(P @ (dual / v**2), dual)
+        gram *= -2.0 / (n * c * slack**2)
+        gram += (2.0 * misfit / (n * slack**3)) * ((P / v[:, 0]) @ P)
+        return Gradient(misfit / slack**2, gram, inverse.log_ridge(gram))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient
 from .base import Array, Criterion
 
 
@@ -49,3 +50,15 @@ class KTA(Criterion):
         if norm == 0 or not length.all():
             return np.full(evidence.size, np.nan)
         return np.full(evidence.size, float(((y * evidence.images).sum(axis=0) / (norm * length)).mean()))
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """``[y yᵀ / N - (yᵀ K y) K / N³] / |y|²`` with ``N = |K|``, the mean over columns of labels."""
+        assert evidence.labels is not None
+        y = evidence.labels.codes
+        unit = y / np.sqrt((y**2).sum(axis=0))
+        K = evidence.gram.dense()
+        norm = float(np.linalg.norm(K))
+        value = float((unit * (K @ unit)).sum(axis=0).mean()) / norm
+        gram = (-value / norm**2) * K
+        gram += (unit @ unit.T) / (norm * y.shape[1])
+        return Gradient(value, gram)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient
 from ._checks import indefinite
 from .base import Array, Criterion, Situation
 
@@ -61,6 +62,17 @@ class LML(Criterion):
         forms = (w * machine.targets.Y * smoother.unit_residuals).sum(axis=1)  # yᵀA⁻¹y, (E, c)
         determinants = np.log(eigenvalues[:, None] + _usable(smoother.ridges)).sum(axis=1) - np.log(w).sum()
         return np.asarray((-0.5 * (forms + determinants + evidence.n * np.log(2 * np.pi))).sum(axis=1))
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """``dL/dK = (dual dualᵀ - c P) / 2`` for c targets, P the inverse of A."""
+        inverse = evidence.inverse()
+        P, dual, Y = inverse.P, inverse.dual, inverse.Y
+        n, c = Y.shape
+        gram = dual @ dual.T
+        gram -= c * P
+        gram *= 0.5
+        value = -0.5 * (float((Y * dual).sum()) + c * (inverse.log_determinant + n * np.log(2 * np.pi)))
+        return Gradient(value, gram, inverse.log_ridge(gram))
 
 
 def _usable(ridges: Array) -> Array:

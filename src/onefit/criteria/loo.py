@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..machines import Exactness
 from ..machines.evidence import Evidence
-from ._mean_losses import left_out_loss
+from ..machines.gradient import Gradient
+from ._mean_losses import held_out_gradient, left_out_loss
 from .base import Array, Criterion
 from .losses import Loss, check_loss
 
@@ -54,3 +57,9 @@ class LOO(Criterion):
         """The mean loss on rows that were left out."""
         share = (evidence.n - 1) / evidence.n if self.scale_penalty else 1.0
         return left_out_loss(evidence, self.loss, share)
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """The mean loss with derivatives, from one inverse."""
+        share = (evidence.n - 1) / evidence.n if self.scale_penalty else 1.0
+        tested = list(np.arange(evidence.n)[:, None])
+        return held_out_gradient(evidence, evidence.left_out_tangent(share), tested, self.loss, "points")

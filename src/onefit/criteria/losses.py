@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.coding import Coding
+from ..kernels import NotDifferentiableError
 
 Array = NDArray[np.float64]
 Loss = str | Callable[[Array, Array], Array]
@@ -33,6 +34,28 @@ def absolute(y: Array, f: Array) -> Array:
 
 LOSSES: dict[str, Callable[[Array, Array], Array]] = {"squared": squared, "hinge": hinge, "absolute": absolute}
 """Losses of a target and a decision value by name. "error", a wrong label, is one of a prediction and is not here."""
+
+
+SLOPES: dict[str, Callable[[Array, Array], Array]] = {
+    "squared": lambda y, f: 2.0 * (f - y),
+    "hinge": lambda y, f: -y * (y * f < 1.0),
+    "absolute": lambda y, f: np.sign(f - y),
+}
+"""Derivatives of the losses with respect to the value; at a kink one of its two sides."""
+
+_STEP = 3e-4
+"""Step of the differences that stand for the derivative of a user's loss: their error is its fourth power."""
+
+
+def loss_slope(loss: Loss, y: Array, f: Array) -> Array:
+    """``d loss / df`` of targets and values (m,); of a function that is given by central differences of order four."""
+    if isinstance(loss, str):
+        if loss == ERROR:
+            raise NotDifferentiableError('loss="error" counts labels and has no derivative: use "squared" or "hinge".')
+        return np.asarray(SLOPES[loss](y, f))
+    h = _STEP * np.maximum(1.0, np.abs(f))
+    near, far = loss(y, f + h) - loss(y, f - h), loss(y, f + 2 * h) - loss(y, f - 2 * h)
+    return np.asarray((8.0 * near - far) / (12.0 * h))
 
 
 def check_loss(loss: Any) -> None:

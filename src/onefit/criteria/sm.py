@@ -8,7 +8,9 @@ from numbers import Integral
 
 import numpy as np
 
+from ..kernels import NotDifferentiableError
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient, symmetric_product
 from ._checks import indefinite, refuse_indefinite
 from .base import Array, Criterion
 
@@ -121,6 +123,25 @@ class SM(Criterion):
             left, right = right, rows.times(right) / total
         values = (left * right if self.degree % 2 else right * right).sum(axis=0)
         return np.asarray(values / evidence.n)
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """``(1/n) [C^-r sym Σ_s v_s v_{r-1-s}ᵀ - r C^{-r-1} (v_0ᵀ v_r) 1 1ᵀ]``, ``v_s = K^s y``, C the sum of K.
+
+        The mean over columns of labels. The hinge form jumps where an eigenvalue crosses the threshold, and the sum of
+        absolute values has kinks: neither has derivatives here.
+        """
+        if self.threshold is not None or self.absolute:
+            raise NotDifferentiableError("Derivatives of sm are those of its powers: without threshold and absolute.")
+        total, r = self._total(evidence), self.degree
+        powers = [self._labels(evidence)[0]]
+        for _ in range(r):
+            powers.append(evidence.gram.times(powers[-1]) / total)  # N^s y: no power overflows
+        columns = powers[0].shape[1]
+        value = float((powers[0] * powers[r]).sum()) / (evidence.n * columns)
+        gram = symmetric_product(np.hstack(powers[:r]), np.hstack(powers[r - 1 :: -1]))
+        gram /= total * evidence.n * columns
+        gram -= r * value / total
+        return Gradient(value, gram)
 
     def _hinge(self, evidence: Evidence, total: float) -> Array:
         y, _ = self._labels(evidence)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import NotDifferentiableError
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient, symmetric_product
 from ._checks import refuse_negative_eigenvalues
 from ._mean_losses import empirical_risk
 from .base import Array, Criterion, check_factor
@@ -69,6 +71,20 @@ class SPS(Criterion):
         refuse_negative_eigenvalues(evidence, self.name)
         change = float(diagonal.sum()) if self.exact else evidence.once("first order", lambda: _changes(evidence))
         return empirical_risk(evidence, self.loss) + float(self.delta) * change / evidence.n**2
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """Derivatives of the exact form with the squared loss of a least-squares machine, from one inverse."""
+        if not self.exact or self.loss not in (None, "squared") or "smoother" not in evidence.machine.learner.offers:
+            raise NotDifferentiableError("Derivatives of sps are those of exact=True with squared loss, least squares.")
+        inverse = evidence.inverse()
+        residuals = inverse.diagonal[:, None] * inverse.dual
+        risk = float((residuals**2).mean())
+        gram = symmetric_product(inverse.P @ (inverse.diagonal[:, None] * residuals), inverse.dual)
+        gram *= -2.0 / residuals.size
+        log_ridge = inverse.log_ridge(gram) + 2.0 * risk
+        penalty = float(self.delta) / evidence.n**2
+        gram.flat[:: evidence.n + 1] += penalty
+        return Gradient(risk + penalty * float(evidence.gram.diagonal.sum()), gram, log_ridge)
 
 
 def _changes(evidence: Evidence) -> float:

@@ -28,7 +28,9 @@ from scipy.special import expit
 from ..data import Targets
 from ..gram import Gram
 from ..machines.contract import HeldOut, Judge, OnTrain, Series
+from ..machines.gradient import HeldOutTangent
 from .logistic_newton import TOLERANCE, Apply, Array, Curved, Solution, newton_step, rounding_of, slopes, solve
+from .support_vector_tangent import logistic_tangent
 
 Rows = NDArray[np.intp]
 
@@ -93,6 +95,10 @@ class Logistic:
                 if found.converged:
                     values[k, :, column] = found.f
         return values
+
+    def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
+        """Held-out values for one C, with derivatives."""
+        return logistic_tangent(gram, targets, penalty, self.bias, scale_penalty)
 
     def heldout(
         self,

@@ -22,11 +22,14 @@ from ..linalg.cost import Route
 from ..linalg.factor import EPS, Array, Factor, Inverse, NotPositiveDefiniteError, Rows
 from ..machines.capabilities import Smoother
 from ..machines.contract import HeldOut, Judge, OnTrain, Series
+from ..machines.gradient import HeldOutTangent
+from ..machines.ridge_inverse import RidgeInverse
 from . import small_values
 from .influence import mean_loss_series, sum_loss_series, sum_loss_tail
 from .square_fit import fit_gram
 from .square_refined import Refinement, mark_inaccurate
 from .square_smoother import smoother_path
+from .square_tangent import square_tangent
 
 SINGULAR = "K + alpha I is singular to working precision"
 
@@ -125,6 +128,15 @@ class SquareLoss:
     ) -> Refinement:
         shares = [_penalty_share(gram, len(fold.train), scale_penalty) for fold in gram.problem.folds]
         return Refinement(held, gram, targets, ridges, shares, self.bias, on_train)
+
+    def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
+        """Held-out values for one ridge, with derivatives."""
+        shares = [_penalty_share(gram, len(fold.train), scale_penalty) for fold in gram.problem.folds]
+        return square_tangent(gram, targets, penalty, self.bias, shares)
+
+    def inverse(self, gram: Gram, targets: Targets, penalty: float) -> RidgeInverse:
+        """The inverse that functions of the machine trained on all rows are differentiated with."""
+        return RidgeInverse.of(gram, targets, penalty, self.bias)
 
     def smoother(
         self, gram: Gram, targets: Targets, penalties: Array, *, spectral: bool, values: bool = False

@@ -16,6 +16,7 @@ from ..data import Targets
 from ..gram import Gram
 from ..machines.capabilities import Margin, fitted_values
 from ..machines.contract import HeldOut, Judge, OnTrain, Series
+from ..machines.gradient import HeldOutTangent
 from .dual import Array, Dual
 
 Rows = NDArray[np.intp]
@@ -79,6 +80,12 @@ class SupportVectorLearner(ABC):
     def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
         """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
         return np.array([fitted_values(row) for row in self.margins(gram, targets, penalties)])
+
+    def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
+        """Held-out values for one C, with derivatives."""
+        from .support_vector_tangent import support_vector_tangent
+
+        return support_vector_tangent(self, gram, targets, penalty, scale_penalty)
 
     def heldout(
         self,

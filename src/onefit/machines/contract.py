@@ -15,6 +15,8 @@ from ..data.targets import Targets
 from ..gram.contract import Gram
 from ..kernels import Kernel
 from .capabilities import Margin, Smoother
+from .gradient import HeldOutTangent
+from .ridge_inverse import RidgeInverse
 
 Array = NDArray[np.float64]
 
@@ -143,6 +145,9 @@ class Learner(Protocol):
         signs and ranks of values below the rounding of the targets.
         """
 
+    def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
+        """Out-of-fold values for one penalty, exact, with derivatives."""
+
     def __hash__(self) -> int: ...
 
 
@@ -166,6 +171,9 @@ class LinearLearner(Learner, Protocol):
 
         ``values`` asks for leave-one-out predictions whose signs and ranks can be read.
         """
+
+    def inverse(self, gram: Gram, targets: Targets, penalty: float) -> RidgeInverse:
+        """The inverse that functions of the machine trained on all rows are differentiated with."""
 
 
 class MarginLearner(Learner, Protocol):

@@ -15,11 +15,14 @@ from ..data.folds import Fold, Folds
 from ..data.labels import Labels
 from ..data.targets import Targets
 from ..gram.contract import Gram
+from ..kernels import NotDifferentiableError
 from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.spectrum import Spectrum
 from .capabilities import Margin, Smoother, at_penalties, fitted_values
 from .contract import BallLearner, FittedLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
+from .gradient import HeldOutTangent
 from .hold_out import equalise_left_out, hold_out
+from .ridge_inverse import RidgeInverse
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -224,6 +227,30 @@ class Evidence:
         if lacking.any():
             self.reasons.append("K + alpha I without one of its rows is singular to working precision")
         return OutOfFold(*self._single_rows, [found.left_out_values], found.failed | lacking)
+
+    @property
+    def _one_penalty(self) -> float:
+        """The penalty of the only candidate, the same for all targets."""
+        penalties = self.machine.penalties
+        if len(penalties) != 1:
+            raise NotDifferentiableError("Derivatives are those of one penalty for all targets.")
+        return float(penalties[0])
+
+    def tangent(self, scale_penalty: bool) -> HeldOutTangent:
+        """Out-of-fold values of the only candidate, with derivatives."""
+        machine = self.machine
+        return machine.learner.tangent(self.gram, machine.targets, self._one_penalty, scale_penalty=scale_penalty)
+
+    def left_out_tangent(self, share: float = 1.0) -> HeldOutTangent:
+        """``left_out`` of the only candidate, with derivatives."""
+        machine, (folds, _) = self.machine, self._single_rows
+        targets = Targets(machine.targets.Y, machine.targets.whole_weights)
+        return machine.learner.tangent(self.gram.with_folds(folds), targets, share * self._one_penalty)
+
+    def inverse(self) -> RidgeInverse:
+        """The inverse that functions of a linear machine on all rows are differentiated with."""
+        learner = cast(LinearLearner, self.machine.learner)
+        return learner.inverse(self.gram, self.machine.targets, self._one_penalty)
 
     def left_out_by_series(self, series: Series) -> OutOfFold:
         """Values of every row without it, by a series from the solution on all rows; weights are those on all rows."""
