@@ -12,10 +12,15 @@ from onefit.cli.app import app
 
 @pytest.fixture
 def onefit(tmp_path, monkeypatch):
-    """Calls ``onefit`` with some words, in a folder of its own; the result has exit_code, stdout and stderr."""
+    """Calls ``onefit`` with some words, in a folder of its own; the result has exit_code, stdout and stderr.
+
+    ``select`` trains its reference, which takes a second, only with ``--reference``.
+    """
     monkeypatch.chdir(tmp_path)
 
     def call(*words):
+        if words[:1] == ("select",) and "--reference" not in words:
+            words = (*words, "--no-reference")
         result = CliRunner().invoke(app, [str(word) for word in words])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception  # a traceback: no user should ever see one

@@ -36,7 +36,7 @@ def test_ctrl_c_leaves_the_best_so_far(onefit, prices, ctrl_c, tmp_path):
     facts = json.loads(first.stdout)
     assert facts["interrupted"]
     assert facts["exactness"] == "approximate"
-    assert facts["seconds_estimated_for_them"] is None
+    assert facts["processor_seconds_estimated_for_them"] == [None, None]
     assert facts["candidates"] == facts["finished"] > 10
     assert onefit("predict", "model.skops", prices).exit_code == 0
     (search,) = json.loads(onefit("inspect", "search.sqlite", "--json").stdout)

@@ -51,17 +51,19 @@ def test_the_code_rebuilds_the_saved_model(onefit, mixed, prices, animals):
 
 
 def test_the_text_says_what_matters(onefit, prices):
-    result = onefit("select", prices, "--cv", 3)
+    result = onefit("select", prices, "--cv", 3, "--reference")
     assert result.exit_code == 0
     head, _, code = result.stdout.partition("\n\n")
     assert [line.split()[0] for line in head.splitlines() if line[0] != " "] == [
-        "model", "parameters", "score", "known", "chosen", "cost",
+        "model", "parameters", "score", "baseline", "exactness", "chosen", "cost",
     ]  # fmt: skip
     assert "LSSVR with the rbf kernel" in head
     assert "R²" in head
     assert "±" in head
-    assert "an estimate" in head
+    assert "of processor time" in head
     assert "GridSearchCV" in head
+    code, _, reference = code.rpartition("\n\n")
+    assert reference.startswith("reference   ")
     assert run_code(code)["model"].score(datasets.read(prices).X, datasets.read(prices).y) > 0.9
     assert "regression: the target has fractions" in result.stderr
     assert "round 1" in result.stderr
@@ -125,11 +127,15 @@ def test_the_embedded_set_is_the_default(onefit):
 
 
 def test_a_report_is_written(onefit, mixed, tmp_path):
-    result = onefit("select", mixed, "--learner", "lssvm", "--cv", 3, "--report", "report.html")
+    result = onefit("select", mixed, "--learner", "lssvm", "--cv", 3, "--reference", "--report", "report.html")
     assert result.exit_code == 0
     page = (tmp_path / "report.html").read_text()
-    (score,) = [line.removeprefix("score").strip() for line in result.stdout.splitlines() if line.startswith("score")]
-    assert f"columns transformed by the training rows of each fold, the chosen model has {score}; exact." in page
+    lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines() if line[:1].isalpha())
+    metric, score, _, error = lines["score"].split()[:4]
+    assert f'<h3>{metric}</h3>\n<p class="big">{score} <small>± {error}</small></p>' in page
+    label, _, reason = lines["exactness"].partition(": ")
+    assert f'<p class="big">{label}</p>\n<p>{reason}</p>' in page
+    assert "HistGradientBoosting" in page
     assert page.startswith("<!doctype html>")
     assert "mixed.csv" in page
 

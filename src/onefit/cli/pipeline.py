@@ -108,6 +108,10 @@ def _many_labels(name: str, columns: list[int], scale: str) -> list[tuple[str, A
 
 
 def _texts(name: str, columns: list[int], scale: str) -> list[tuple[str, Any, list[int]]]:
+    return encoded_texts(name, columns)
+
+
+def encoded_texts(name: str, columns: list[int]) -> list[tuple[str, Any, list[int]]]:
     """Weighted counts of three and four neighbouring letters, in the directions that vary most; a part per column."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer

@@ -12,6 +12,7 @@ from .request import TableRequest
 from .scores import OF_ONE_CLASS, scorer_of
 from .screen import counted, note
 from .validation import check_scoring_name, check_scoring_suits, kernel_names
+from .yardsticks import imbalance
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,4 +50,6 @@ def prepare(
     note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
     for remark in (*rows.remarks, *transformations, *remarks):
         note(f"  {remark}")
+    if warning := imbalance(rows, scoring):
+        note(f"warning: {warning}")
     return SearchInput(rows, estimator, splitter, kernels)

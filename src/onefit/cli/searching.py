@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .savings import Savings
 from .scores import search_arguments
+from .yardsticks import Yardstick, baseline
 
 if TYPE_CHECKING:
     from .data import Data
 
+
+_SPLIT = re.compile(r"split\d+_test_.*")
 
 PENALTIES = ("C", "alpha", "epsilon")
 """Parameters that are none of the kernel's."""
@@ -40,7 +46,7 @@ class Selection:
     ``score`` and ``error``, its standard error, are those of cross-validation with every transformer refitted on every
     fold, unless the search was ``interrupted``; ``exactness`` and ``bound`` say how well they are known. ``value`` is
     that of the criterion that selected, None if that is cross-validation. ``finished`` of ``candidates`` were
-    evaluated.
+    evaluated. ``fold_scores`` and ``baseline`` are the scores on every fold of the model and of guessing.
     """
 
     search: Any
@@ -57,14 +63,17 @@ class Selection:
     folds: int
     interrupted: bool
     savings: Savings
+    fold_scores: Any
+    baseline: Yardstick | None
 
 
 @dataclass(frozen=True)
 class EndedSearch:
-    """A search that has ended, by itself or by Ctrl-C, and its seconds."""
+    """A search that has ended, by itself or by Ctrl-C, its seconds and those of processors."""
 
     search: Any
     seconds: float
+    worked: float
     interrupted: bool
     resumed: bool
 
@@ -78,14 +87,15 @@ def find(request: Request, data: Data) -> EndedSearch:
     search = _search(request, data, "auto", request.criterion, "shared")
     search.set_params(kernels=request.kernels, time_budget=request.budget, journal=request.journal)
     resumed = request.journal is not None and request.journal.exists()
-    start, interrupted = time.perf_counter(), False
+    start, worked, interrupted = time.perf_counter(), time.process_time(), False
     try:
         search.fit(data.X, data.y, **fit_arguments(request.estimator, data))
     except KeyboardInterrupt:
         if not hasattr(search, "cv_results_"):
             raise
         interrupted = True
-    return EndedSearch(search, time.perf_counter() - start, interrupted, resumed)
+    spent = time.perf_counter() - start, time.process_time() - worked
+    return EndedSearch(search, *spent, interrupted, resumed)
 
 
 def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
@@ -109,10 +119,11 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
     if needs_no_machine(resolve(request.criterion)) and not found.interrupted:
         search = _choose_penalty(request, scores.params, params, data)
         params = search.best_params_
-    told, row = scores, scores.best
+    told, row, told_by = scores, scores.best, search
     if not found.interrupted:
         exact = _search(request, data, {name: [value] for name, value in params.items()}, "cv", "per_fold")
-        told, row = read_scores(exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))), 0
+        told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
+        told, row = read_scores(told_by), 0
         model = exact.best_estimator_
     else:
         chosen = clone(request.estimator).set_params(**params)
@@ -120,7 +131,7 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
         model = deliver(chosen, data.X, data.y, given, exactly=True).model
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     trained = int((scores.exactness == Exactness.RETRAINED).sum())
-    savings = Savings((reached - trained) * search.n_splits_, found.seconds, found.resumed)
+    savings = Savings((reached - trained) * search.n_splits_, found.seconds, found.worked, found.resumed)
     if not found.interrupted:
         savings = savings.timed_on(request.estimator, scores.params, data, request.splitter, request.scoring)
     return Selection(
@@ -138,7 +149,18 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
         folds=search.n_splits_,
         interrupted=found.interrupted,
         savings=savings,
+        fold_scores=_fold_scores(told_by),
+        baseline=None if found.interrupted else baseline(request, data),
     )
+
+
+def _fold_scores(search: Any) -> Any:
+    """The scores of the only candidate on every fold; of a search with several, which was interrupted, none."""
+    results = search.cv_results_
+    if len(results["params"]) > 1:
+        return np.array([])
+    names = sorted((key for key in results if _SPLIT.fullmatch(key)), key=lambda key: int(key[5:].split("_")[0]))
+    return np.array([results[name][0] for name in names], dtype=float)
 
 
 def _known(value: float, name: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -37,9 +37,10 @@ from .options import (
     UseOption,
     WeightsOption,
 )
-from .screen import check_distinct, check_writable, counted, echo, echo_json, explained, fail, note
+from .screen import check_distinct, check_writable, echo, explained, fail, in_short, note
 
 if TYPE_CHECKING:
+    from ..report.judgement import Yardstick
     from .data import Data
     from .searching import Request, Selection
 
@@ -71,6 +72,7 @@ def select(
     report: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Keep what is finished in this file.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the journal of an earlier run.")] = False,
+    reference: Annotated[bool, typer.Option(help="Compare with gradient boosting of trees on the same folds.")] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Choose kernel and regularisation for a data file; print the model, its score and the code that rebuilds it.
@@ -93,6 +95,7 @@ def select(
         check_writable(report, "--report")
         _check_journal(journal, resume)
         from ..criteria import resolve
+        from .answer import reference_text, show, show_json
         from .preparation import prepare
         from .request import TableRequest
         from .searching import Request
@@ -106,8 +109,17 @@ def select(
         rows = ready.rows
         request = Request(ready.estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs)
         selection = _search(request, rows)
-        _write(selection, rows, save, report)
-        _show(selection, rows, request, as_json)
+        if save is not None:
+            _save(selection, rows, save)
+        if not as_json:
+            show(selection, rows, request)
+        yardsticks = _reference(request, rows, selection, reference)
+        if as_json:
+            show_json(selection, rows, request, yardsticks)
+        elif len(yardsticks) > 1:
+            echo(f"\n{'reference':<12}{reference_text(yardsticks[-1], selection.fold_scores)}")
+        if report is not None:
+            _report(selection, rows, yardsticks, report)
     if selection.interrupted:
         raise typer.Exit(exit_code())
 
@@ -142,130 +154,36 @@ def _search(request: Request, rows: Data) -> Selection:
             return judge(replace(found, interrupted=True), request, rows)
 
 
-def _write(selection: Selection, rows: Data, save: Path | None, report: Path | None) -> None:
-    """The files that were asked for."""
-    if save is not None:
-        from .models import save as save_model
+def _reference(request: Request, rows: Data, selection: Selection, wanted: bool) -> list[Yardstick]:
+    """The models that the chosen one is compared with; Ctrl-C leaves out the reference, and so does its failure."""
+    from .narration import narrated
+    from .yardsticks import reference
 
-        save_model(save, selection.model, facts_of(selection, rows))
-        note(f"saved {save}; onefit predict {save} DATA uses it")
-    if report is not None:
-        from ..report import write
-
-        write(selection.search, report, title=Path(rows.name).name, X=rows.X, y=rows.y, remark=_remark(selection))
-        note(f"wrote {report}")
-
-
-def _remark(selection: Selection) -> str | None:
-    """Why the report's score of the chosen model is not the one that is printed, if columns are transformed."""
-    if selection.interrupted or not hasattr(selection.model, "steps"):
-        return None
-    return (
-        "This page shows the search, in which columns were transformed once for all folds. With columns transformed "
-        f"by the training rows of each fold, the chosen model has {_score(selection)}; {selection.exactness}."
-    )
+    known = [] if selection.baseline is None else [selection.baseline]
+    if not wanted or selection.interrupted:
+        return known
+    try:
+        with narrated("training the reference"):
+            return [*known, reference(request, rows)]
+    except KeyboardInterrupt:
+        note("interrupted: the reference is left out")
+    except Exception as error:  # another package's model, which stumbles over a column without values, for example
+        note(f"the reference is left out: {in_short(str(error))}")
+    return known
 
 
-def _score(selection: Selection) -> str:
-    """The score of the chosen model and how far it may be off."""
-    from ..report.text import number
+def _save(selection: Selection, rows: Data, path: Path) -> None:
+    from .answer import facts_of
+    from .models import save
 
-    error = "" if selection.error != selection.error else f" ± {number(selection.error, 2)}"
-    return f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)"
-
-
-def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
-    """The result as plain values: what ``--json`` prints and a model file keeps."""
-    from .. import __version__
-    from ..report.text import last_part
-    from .code import rebuilding_code
-
-    machine = getattr(selection.model, "steps", [(None, selection.model)])[-1][1]
-    params = {last_part(name): getattr(value, "item", lambda value=value: value)()
-              for name, value in selection.params.items()}  # fmt: skip
-    return {
-        "data": rows.name,
-        "rows": len(rows.y),
-        "task": rows.task,
-        "target": rows.target_name,
-        "features": list(rows.feature_names),
-        "categorical": list(rows.categorical),
-        "roles": [str(role) for role in rows.roles],
-        "classes": rows.classes,
-        "positive": rows.positive,
-        "id": rows.id_name,
-        "encoding": rows.encoding,
-        "imputes": rows.has_missing_numbers,
-        "learner": type(machine).__name__,
-        "kernel": machine.kernel,
-        "params": params,
-        "metric": selection.metric,
-        "score": selection.score,
-        "standard_error": None if selection.error != selection.error else selection.error,
-        "folds": selection.folds,
-        "exactness": selection.exactness,
-        "onefit": __version__,
-        "code": rebuilding_code(rows, selection.model),
-    }
+    save(path, selection.model, facts_of(selection, rows))
+    note(f"saved {path}; onefit predict {path} DATA uses it")
 
 
-def _show(selection: Selection, rows: Data, request: Request, as_json: bool) -> None:
-    from ..report.text import number, settings
+def _report(selection: Selection, rows: Data, yardsticks: list[Yardstick], path: Path) -> None:
+    from ..report import write
+    from .answer import judgement_of
 
-    facts = facts_of(selection, rows)
-    savings = selection.savings
-    if as_json:
-        echo_json({
-            **facts, "error_bound": selection.bound, "criterion": request.criterion, "criterion_value": selection.value,
-            "candidates": selection.candidates, "finished": selection.finished, "interrupted": selection.interrupted,
-            "seconds": savings.searched, "trainings_replaced": savings.trainings,
-            "seconds_estimated_for_them": savings.estimate, "trainings_timed": savings.timed,
-        })  # fmt: skip
-        return
-    by = "" if selection.value is None else f", by {request.criterion} = {number(selection.value)}"
-    lines = {
-        "model": f"{facts['learner']} with the {facts['kernel']} kernel",
-        "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
-        "score": _score(selection),
-        "known": _how_known(selection),
-        "chosen": f"from {selection.finished:,} of {selection.candidates:,} candidates{by}"
-        + _how_chosen(selection, request),
-        "cost": str(savings).replace("\n", "\n" + 12 * " "),
-    }
-    if selection.interrupted:  # how many more there would have been is not known
-        how = _how_chosen(selection, request)
-        lines["chosen"] = f"interrupted: from {counted(selection.finished, 'candidate')} that were finished{by}{how}"
-    echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
-    echo(f"\n{facts['code']}")
-
-
-def _how_chosen(selection: Selection, request: Request) -> str:
-    """How the choice was made: kernels left to cross-validation, and simplifications that the score has not."""
-    from ..criteria import resolve
-    from ..criteria.base import needs_no_machine
-
-    margin = "\n" + 12 * " "
-    text = ""
-    if needs_no_machine(resolve(request.criterion)) and not selection.interrupted:
-        text += f"{margin}({request.criterion} judges kernels; the penalty was chosen by cross-validation)"
-    if hasattr(selection.model, "steps"):
-        text += f"{margin}(while choosing, columns were transformed once for all folds, without the target)"
-    return text
-
-
-def _how_known(selection: Selection) -> str:
-    """How exact the score is."""
-    from ..machines.registry import read_machine
-    from ..report.text import number
-
-    if selection.exactness == "exact":
-        bound = "" if selection.bound != selection.bound else f"; held-out values to {number(selection.bound, 2)}"
-        machine = read_machine(getattr(selection.model, "steps", [(None, selection.model)])[-1][1])
-        # scikit-learn's solver stops at tol, which moves what a score such as roc_auc is made of
-        stops_early = " with a small tol" if machine.stops_at_tol and machine.exact_tol is None else ""
-        return f"exactly: what GridSearchCV computes for this candidate{stops_early}{bound}"
-    if selection.exactness == "retrained":
-        return "by training on every fold, as GridSearchCV does"
-    if selection.interrupted:
-        return "approximately: as the search knew it, with columns transformed once for all folds"
-    return f"{selection.exactness}, with an error of at most {number(selection.bound, 2)}"
+    judgement = None if selection.interrupted else judgement_of(selection, yardsticks)
+    write(selection.search, path, title=Path(rows.name).name, X=rows.X, y=rows.y, judgement=judgement)
+    note(f"wrote {path}")

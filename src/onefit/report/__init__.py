@@ -10,9 +10,10 @@ from typing import Any
 
 from .._public import publish
 from .facts import gather
+from .judgement import Judgement, Yardstick
 from .page import render
 
-__all__ = ["Shown", "show", "write"]
+__all__ = ["Judgement", "Shown", "Yardstick", "show", "write"]
 
 
 def write(
@@ -24,6 +25,7 @@ def write(
     y: Any = None,
     comparison: Any = None,
     remark: str | None = None,
+    judgement: Judgement | None = None,
 ) -> Path:
     """Write the report of a fitted search, one HTML file that loads nothing from elsewhere.
 
@@ -42,6 +44,8 @@ def write(
         What ``onefit.compare`` returned for the same data.
     remark : str, default=None
         A sentence to be shown with the answer.
+    judgement : Judgement, default=None
+        The chosen model's score as it was computed anew, and what it is compared with; shown in place of the search's.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def write(
     >>> page.startswith("<!doctype html>"), "0.1" in page
     (True, True)
     """
-    page = render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark))
+    page = render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement))
     target = Path(path)
     target.write_text(page, encoding="utf-8")
     return target
@@ -75,9 +79,12 @@ def show(
     y: Any = None,
     comparison: Any = None,
     remark: str | None = None,
+    judgement: Judgement | None = None,
 ) -> Shown:
     """The report of a fitted search for a notebook, which draws what this returns; arguments as in ``write``."""
-    return Shown(render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark)))
+    return Shown(
+        render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement))
+    )
 
 
 @dataclass(frozen=True)

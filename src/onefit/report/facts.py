@@ -20,6 +20,7 @@ from ..machines import Exactness
 from ..search.choice import warn_at_edge
 from .criteria_compared import Compared, compared
 from .curves import Curve, validation_curves
+from .judgement import Judgement
 from .kernel_picture import KernelPicture, kernel_picture
 from .predictions import Classified, Regressed, out_of_fold
 from .scores import Scores, read_scores
@@ -94,6 +95,7 @@ class Facts:
     setup: list[tuple[str, str]]
     machine: list[tuple[str, str]]
     missing: dict[str, str]
+    judgement: Judgement | None
 
 
 def gather(
@@ -104,6 +106,7 @@ def gather(
     y: Any = None,
     comparison: Comparison | None = None,
     remark: str | None = None,
+    judgement: Judgement | None = None,
 ) -> Facts:
     """The facts of a fitted search; those that need the data only if they are given."""
     scores = read_scores(search)
@@ -130,6 +133,7 @@ def gather(
         setup=setup_of(search, scores, X, y),
         machine=machine_facts(),
         missing={"predictions": no_predictions, "kernel": no_kernel},
+        judgement=judgement,
     )
 
 

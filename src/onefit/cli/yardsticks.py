@@ -1,0 +1,91 @@
+"""What a score is compared with: guessing, and another kind of model on the same folds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..report.judgement import Yardstick
+from .roles import Role
+
+if TYPE_CHECKING:
+    from .data import Data
+    from .searching import Request
+
+RARE = 0.1
+"""Share of a class below which accuracy says little: whoever never predicts it has 0.9 already."""
+
+REFERENCE = "HistGradientBoosting"
+
+ACCURACY = (None, "accuracy")
+
+
+def baseline(request: Request, data: Data) -> Yardstick:
+    """The model that knows the target's distribution only: the most frequent class, or the mean."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    if data.task == "regression":
+        return Yardstick("the mean of the target", _scores(DummyRegressor(), request, data), "baseline")
+    classes, counts = np.unique(data.y, return_counts=True)
+    name = f"always {classes.tolist()[int(counts.argmax())]!r}"
+    return Yardstick(name, _scores(DummyClassifier(strategy="prior"), request, data), "baseline")
+
+
+def reference(request: Request, data: Data) -> Yardstick:
+    """Gradient boosting of trees with scikit-learn's parameters, which needs neither scaling nor a search."""
+    return Yardstick(REFERENCE, _scores(boosting(data), request, data), "reference")
+
+
+def boosting(data: Data) -> Any:
+    """The reference model: numbers as they are, labels as codes, dates and written text as for kernels."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    from .. import DateEncoder
+    from .pipeline import encoded_texts
+
+    kind = HistGradientBoostingClassifier if data.task == "classification" else HistGradientBoostingRegressor
+    machine = kind(random_state=0)
+    columns = {role: [k for k, found in enumerate(data.roles) if found is role] for role in Role}
+    if len(columns[Role.NUMBER]) == len(data.roles):
+        return machine
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+    parts = [
+        ("numbers", "passthrough", columns[Role.NUMBER]),
+        ("dates", DateEncoder(), columns[Role.DATE]),
+        ("labels", codes, columns[Role.LABEL] + columns[Role.MANY_LABELS]),
+        *encoded_texts("text", columns[Role.TEXT]),
+    ]
+    return make_pipeline(ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0), machine)
+
+
+def _scores(model: Any, request: Request, data: Data) -> np.ndarray:
+    from sklearn.model_selection import cross_val_score
+
+    from .scores import scorer_of
+
+    return cross_val_score(
+        model, data.X, data.y, cv=request.splitter, groups=data.groups, scoring=scorer_of(request.scoring, data),
+        error_score="raise",
+    )  # fmt: skip
+
+
+def imbalance(data: Data, scoring: str | None) -> str | None:
+    """A warning for accuracy where a class is rare; None if there is nothing to say."""
+    if data.task == "regression" or scoring not in ACCURACY:
+        return None
+    classes, counts = np.unique(data.y, return_counts=True)
+    rare, most = int(counts.argmin()), int(counts.argmax())
+    share = counts[rare] / counts.sum()
+    if share * len(classes) >= 2 * RARE:  # of two classes a tenth, of more a fifth of an equal share
+        return None
+    names = classes.tolist()
+    score = "roc_auc or --scoring balanced_accuracy" if len(classes) == 2 else "balanced_accuracy or --scoring f1_macro"
+    return (
+        f"class {names[rare]!r} has {100 * share:.2g} % of the rows, and always predicting {names[most]!r} has "
+        f"accuracy {counts[most] / counts.sum():.3g}: --scoring {score} looks at every class, --class-weight balanced "
+        "trains for it"
+    )

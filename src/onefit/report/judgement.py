@@ -1,0 +1,66 @@
+"""The score of a chosen model, and what it is compared with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .text import number
+
+APART = 2.0
+"""Standard errors of a difference beyond which two models are told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """Another model, and its score on every fold."""
+
+    name: str
+    scores: np.ndarray
+    purpose: str = ""
+
+    @property
+    def score(self) -> float:
+        """The mean over the folds."""
+        return float(np.mean(self.scores))
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean, NaN for one fold."""
+        return standard_error(self.scores)
+
+    def difference(self, scores: np.ndarray) -> tuple[float, float]:
+        """By how much the model with these scores on the same folds is better, and the standard error of that."""
+        apart = scores - self.scores
+        return float(np.mean(apart)), standard_error(apart)
+
+    def verdict(self, scores: np.ndarray) -> str:
+        """Whether the model with these scores is better, in words."""
+        gain, error = self.difference(scores)
+        if not abs(gain) > APART * error:
+            return "no different, within two standard errors"
+        return f"the model is {'better' if gain > 0 else 'worse'} by {number(abs(gain), 2)} ± {number(error, 1)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """The chosen model's score as it was computed anew after the search.
+
+    ``exactness`` is the label of the score and ``reason`` its meaning here, one sentence; ``fold_scores`` are those
+    of ``score``, in the order of the folds, and ``yardsticks`` other models on the same folds.
+    """
+
+    metric: str
+    score: float
+    error: float
+    exactness: str
+    reason: str
+    fold_scores: np.ndarray
+    yardsticks: list[Yardstick] = field(default_factory=list)
+
+
+def standard_error(values: np.ndarray) -> float:
+    """That of the mean, NaN for a single value."""
+    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
