@@ -135,7 +135,7 @@ def score_text(selection: Selection) -> str:
 
 
 def _how_chosen(selection: Selection, request: Request) -> str:
-    """What was left to cross-validation, and what was simplified for choosing, though not for the score."""
+    """How the choice was made: kernels left to cross-validation, and simplifications that the score has not."""
     from ..criteria import resolve
     from ..criteria.base import needs_no_machine
 

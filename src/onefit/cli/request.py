@@ -1,4 +1,4 @@
-"""What is asked of a table: which column is what."""
+"""Requests for a table: the roles that options give to its columns."""
 
 from __future__ import annotations
 

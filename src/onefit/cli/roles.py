@@ -1,4 +1,4 @@
-"""What a column is: numbers, dates, few or many labels, written text, or only a name of the row."""
+"""Roles of columns: numbers, dates, few or many labels, written text, or only names of the rows."""
 
 from __future__ import annotations
 

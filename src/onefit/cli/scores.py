@@ -15,7 +15,7 @@ OF_ONE_CLASS = (*OF_LABELS, "average_precision")
 
 
 def scorer_of(scoring: str | None, data: Data) -> Any:
-    """What ``scoring`` takes in scikit-learn: the name, or a scorer that knows which class is positive."""
+    """The argument ``scoring`` of scikit-learn: a name, or a scorer that knows which class is positive."""
     from sklearn import metrics
 
     if scoring not in OF_ONE_CLASS or data.positive is None or data.positive == 1:

@@ -1,4 +1,4 @@
-"""What a score is compared with: guessing, and another kind of model on the same folds."""
+"""Scores to compare with: guessing, and another kind of model on the same folds."""
 
 from __future__ import annotations
 
