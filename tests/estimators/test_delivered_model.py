@@ -94,7 +94,7 @@ def test_a_remaining_difference_is_told(two_classes):
 def test_a_model_that_is_another_one_is_scored_as_it_is_trained(two_classes, monkeypatch):
     """Where LIBSVM cannot come near the exact solution, its own scores count."""
     X, y = two_classes
-    monkeypatch.setattr(delivery, "ANOTHER", 1e-14)
+    monkeypatch.setattr(delivery, "REJECTED_DIFFERENCE", 1e-14)
     grid = {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}
     search, expected = quietly(KernelSearchCV(SVC(), grid, cv=3), X, y), GridSearchCV(SVC(), grid, cv=3).fit(X, y)
     assert search.cv_results_["exactness"][search.best_index_] == "retrained"
@@ -173,7 +173,7 @@ def test_an_open_bias_is_noticed_where_preprocessing_is_shared(cancer):
 
 
 def test_a_criterion_that_is_no_score_is_not_mixed_with_scores(two_classes, monkeypatch):
-    monkeypatch.setattr(delivery, "ANOTHER", 1e-14)
+    monkeypatch.setattr(delivery, "REJECTED_DIFFERENCE", 1e-14)
     search = KernelSearchCV(SVC(), {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, criterion="sm", cv=3)
     assert "retrained" not in quietly(search, *two_classes).cv_results_["exactness"]
 

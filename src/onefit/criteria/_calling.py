@@ -14,7 +14,7 @@ from ..data.labels import read_labels
 from ..gram import DenseGram, Gram
 from ..kernels import Precomputed
 from ..machines.contract import HeldOut, Machine, Series
-from ..machines.evidence import Evidence, Trained
+from ..machines.evidence import Evidence, MachinePath
 from ..machines.hold_out import hold_out
 from ..machines.registry import read_machine
 
@@ -42,17 +42,15 @@ def evidence_of(K: Any, y: Any, estimator: Any, cv: Any, *, labels: bool, held_o
         splitter = check_cv(cv, coded.labels, classifier=bool(classifier))
         folds = Folds.from_splits(splitter.split(gram.problem.X, coded.labels), gram.n)
         gram = gram.with_folds(folds)
-    trained = Trained(machine.learner, _targets(machine, coded, folds), coded, (machine.penalties,))
+    path = MachinePath(machine.learner, _targets(machine, coded, folds), coded, (machine.penalties,))
     present = coded.present_classes(folds, None)
     if any(classes is not None and len(classes) < 2 for classes in present):
         raise ValueError("A fold trains on one class only.")
 
     def held(series: Series | None, scale_penalty: bool) -> HeldOut:
-        return hold_out(
-            machine.learner, gram, trained.targets, trained.penalties, series=series, scale_penalty=scale_penalty
-        )
+        return hold_out(machine.learner, gram, path.targets, path.penalties, series=series, scale_penalty=scale_penalty)
 
-    return Evidence(gram, known, trained, held, present)
+    return Evidence(gram, known, path, held, present)
 
 
 def _given(K: Any, y: Any) -> Gram:

@@ -15,7 +15,7 @@ from ..kernels import NotDifferentiableError
 from ..machines import Exactness
 from ..machines.capabilities import CAPABILITIES
 from ..machines.contract import Learner, Series
-from ..machines.evidence import Evidence, Trained
+from ..machines.evidence import Evidence, MachinePath
 from ..machines.gradient import Gradient
 from ..machines.registry import estimators_read_as, estimators_that_offer
 from ._calling import evidence_of
@@ -88,7 +88,7 @@ class Criterion(ABC):
                 "(KernelSearchCV). Give a single value for one Gram matrix."
             )
         evidence = evidence_of(K, y, estimator, cv, labels="labels" in self.reads, held_out="heldout" in self.reads)
-        self.check(situation_of(evidence.labels, evidence.trained))
+        self.check(situation_of(evidence.labels, evidence.machine_path))
         evidence.spectral = "spectrum" in self.reads
         (value,) = choices[0].path(evidence)
         if np.isnan(value) and evidence.reasons:
@@ -101,7 +101,7 @@ class Criterion(ABC):
         Arguments are those of a call. A ``NotDifferentiableError`` for criteria, losses and machines without them.
         """
         evidence = evidence_of(K, y, estimator, cv, labels="labels" in self.reads, held_out="heldout" in self.reads)
-        self.check(situation_of(evidence.labels, evidence.trained))
+        self.check(situation_of(evidence.labels, evidence.machine_path))
         return self.tangent(evidence)
 
     def tangent(self, evidence: Evidence) -> Gradient:
@@ -163,18 +163,18 @@ def needs_no_machine(criterion: Criterion) -> bool:
     return set(criterion.reads) <= {"gram", "labels", "spectrum"}
 
 
-def situation_of(labels: Labels | None, trained: Trained | None) -> Situation:
+def situation_of(labels: Labels | None, path: MachinePath | None) -> Situation:
     """The facts about a target and a machine that a criterion checks."""
     n_classes = None if labels is None else labels.n_classes
-    if trained is None:
+    if path is None:
         return Situation(None, n_classes, 1 if labels is None else labels.codes.shape[1])
-    if labels is None and trained.coded.coding.classes is not None:
-        n_classes = len(trained.coded.coding.classes)
-    weights = trained.targets.whole_weights
+    if labels is None and path.coded.coding.classes is not None:
+        n_classes = len(path.coded.coding.classes)
+    weights = path.targets.whole_weights
     positive = weights is None or bool((weights > 0).all())
-    regressor = trained.coded.coding.classes is None
-    outputs = trained.targets.Y.shape[1]
-    return Situation(trained.learner, n_classes, outputs, positive, regressor)
+    regressor = path.coded.coding.classes is None
+    outputs = path.targets.Y.shape[1]
+    return Situation(path.learner, n_classes, outputs, positive, regressor)
 
 
 def frozen_list(values: Any) -> Any:

@@ -21,7 +21,7 @@ from ..search.choice import GridEdgeWarning
 from ..search.plan import plan
 from ..search.request import Request
 from ..search.table import NothingFittedError
-from .choosing import splits_any_rows
+from .criterion_parameters import splits_any_rows
 from .kernel_search import KernelSearchCV
 
 COLUMNS = ("criterion", "params", "value", "cv_score", "cv_rank", "rank", "seconds")

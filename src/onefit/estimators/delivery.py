@@ -28,20 +28,20 @@ from ..search.plan import plan
 from ..search.request import Request
 from ..search.routing import split_pipeline
 
-PRECISE = 1e-9
+RELATIVE_TOL = 1e-9
 """``tol``, relative to the spread of the values, at which LIBSVM's solution is the exact one for every score."""
 
-COMPARED = 200
+MAX_COMPARED_ROWS = 200
 """Training rows, at most, whose values are compared: enough to notice another bias or another solution."""
 
-ITERATIONS = 100
+MAX_STEPS_PER_ROW = 100
 """Steps of LIBSVM for each training row, and no fewer than for a thousand rows, after which a larger ``tol`` is tried.
 An ordinary problem takes between one and ten."""
 
-NOTICED = 1e-4
+WARNED_DIFFERENCE = 1e-4
 """Difference, relative to the spread of the values, from which on there is a warning."""
 
-ANOTHER = 1e-2
+REJECTED_DIFFERENCE = 1e-2
 """Difference, relative to the spread of the values, from which on the model is not the one that was scored."""
 
 
@@ -63,11 +63,11 @@ class Delivery:
     @property
     def as_scored(self) -> bool:
         """Whether it is the model that was scored."""
-        return not self.difference > ANOTHER
+        return not self.difference > REJECTED_DIFFERENCE
 
     def warn(self) -> None:
         """Tell a remaining difference."""
-        if self.difference > NOTICED:
+        if self.difference > WARNED_DIFFERENCE:
             warn_caller(
                 f"The values of best_estimator_ differ by up to {self.difference:.1g} of their spread from those of "
                 "the solution that was scored: scikit-learn's solver does not come nearer.",
@@ -105,9 +105,9 @@ def _tolerances(spread: float, given: float) -> list[float]:
 
     Powers of ten, since they are printed.
     """
-    if not 0 < PRECISE * spread < given:
+    if not 0 < RELATIVE_TOL * spread < given:
         return [given]
-    low, high = math.floor(math.log10(PRECISE * spread)), math.log10(given)
+    low, high = math.floor(math.log10(RELATIVE_TOL * spread)), math.log10(given)
     return [10.0**low, 10.0 ** math.floor((low + high) / 2), given]
 
 
@@ -148,7 +148,7 @@ def _exact_values(model, X, y, fit_params: dict, single: bool) -> _Exact | None:
     """The exact solution on all rows, at some of them; None if it is not to be had."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     everything = np.arange(n)
-    rows = np.unique(np.linspace(0, n - 1, min(n, COMPARED)).astype(np.intp))
+    rows = np.unique(np.linspace(0, n - 1, min(n, MAX_COMPARED_ROWS)).astype(np.intp))
     folds = Folds.from_splits([(everything, rows)], n)
     try:
         planned = plan(Request(model, X, y, folds, fit_params, single=single, error_score="raise"), [{}])
@@ -172,7 +172,7 @@ def _fit_precisely(model, X, y, fit_params: dict, tolerances: list[float]):
     final = split_pipeline(model)[1]
     limit, n = final.max_iter, X.shape[0] if hasattr(X, "shape") else len(X)
     for tol in tolerances[:-1]:
-        final.set_params(tol=tol, max_iter=ITERATIONS * max(n, 1000))
+        final.set_params(tol=tol, max_iter=MAX_STEPS_PER_ROW * max(n, 1000))
         with warnings.catch_warnings():
             warnings.simplefilter("error", ConvergenceWarning)
             try:

@@ -27,7 +27,7 @@ from ..search.scoring import Scoring
 from ..search.screening import Screen
 from ..search.strategies import Exhaustive, Zooming
 from .autologging import follow_autologging
-from .choosing import settle
+from .criterion_parameters import choose_parameters
 from .decision import WithDeferredDecisions, out_of_fold
 from .default_grid import families
 from .delivery import deliver
@@ -218,7 +218,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         self.criteria_, spent = [criterion.choices()[0] for criterion in criteria], Ledger()
         if self.criteria_ != criteria:  # choosing is work: first everything is checked
             plan(request.by(self.criteria_), candidates)
-            self.criteria_, spent = settle(self, criteria, request, params)
+            self.criteria_, spent = choose_parameters(self, criteria, request, params)
         request = request.by(self.criteria_)
         with nullcontext() if self.journal is None else Journal(self.journal) as journal:
             execution = Execution(request, strategy, candidates, Progress(self, context, request), journal)

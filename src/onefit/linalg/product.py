@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-ROWS = 256
+_BLOCK_ROWS = 256
+"""Rows of a single precision matrix that are converted at a time: 2 MB of doubles for a thousand columns."""
 
 
 def product(K: NDArray[Any], B: Array) -> Array:
@@ -17,6 +18,6 @@ def product(K: NDArray[Any], B: Array) -> Array:
     if K.dtype == np.float64:
         return np.asarray(K @ B)
     out = np.empty((len(K), *B.shape[1:]))
-    for start in range(0, len(K), ROWS):
-        out[start : start + ROWS] = K[start : start + ROWS].astype(np.float64) @ B
+    for start in range(0, len(K), _BLOCK_ROWS):
+        out[start : start + _BLOCK_ROWS] = K[start : start + _BLOCK_ROWS].astype(np.float64) @ B
     return out

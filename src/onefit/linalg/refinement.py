@@ -33,6 +33,7 @@ LARGEST_CONDITION = 1 / (16 * EPS)
 """Beyond this condition number a solution in doubles need not have one correct digit to start from."""
 
 _STEPS = 8
+"""Corrections at most: of those that shrink as slowly as CONTRACTION allows, eight gain nearly five digits."""
 
 
 class Solver(Protocol):

@@ -23,6 +23,7 @@ LARGEST_GROUPED = 1 / 2
 """Only if at most this share of the points is in a component with others do components pay."""
 
 _PROBE = 32
+"""Pivots after which a factorisation is given up if the trace does not shrink fast enough for a low rank."""
 
 
 def structured(K: Array, null: Array | None, positive: bool, rank: float = np.inf) -> Spectrum | None:

@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A machine, its coded targets, and the penalties of E candidates: one each, or one for each target."""
+class MachinePath:
+    """One machine along a path of E candidates: its coded targets, and their penalties, one each or one per target."""
 
     learner: Learner
     targets: Targets
@@ -43,7 +43,7 @@ class Trained:
         return np.unique([penalty for candidate in self.candidates for penalty in candidate])
 
     @cached_property
-    def chosen(self) -> NDArray[np.intp]:
+    def positions(self) -> NDArray[np.intp]:
         """Positions (E, c) of the candidates' penalties among the distinct ones, for every column of the targets."""
         c = self.targets.Y.shape[1]
         places = [np.searchsorted(self.penalties, candidate) for candidate in self.candidates]
@@ -77,12 +77,12 @@ class Evidence:
 
     gram: Gram
     labels: Labels | None = None
-    trained: Trained | None = None
+    machine_path: MachinePath | None = None
     hold_out: Callable[[Series | None, bool], HeldOut] | None = None
     present: list[NDArray[np.generic] | None] | None = None
     spectral: bool = False
     reasons: list[str] = field(default_factory=list)
-    _kept: dict[object, object] = field(default_factory=dict, repr=False)
+    _cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     @property
     def n(self) -> int:
@@ -92,13 +92,13 @@ class Evidence:
     @property
     def size(self) -> int:
         """Number of candidates."""
-        return 1 if self.trained is None else len(self.trained.candidates)
+        return 1 if self.machine_path is None else len(self.machine_path.candidates)
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """The result of ``compute``, called when ``key`` is first asked for: quantities that criteria share."""
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return cast(T, self._kept[key])
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return cast(T, self._cache[key])
 
     @cached_property
     def images(self) -> Array:
@@ -129,10 +129,10 @@ class Evidence:
         return np.sort(values)[::-1]
 
     @property
-    def machine(self) -> Trained:
+    def machine(self) -> MachinePath:
         """The machine; an error of the program, not of its user, if there is none."""
-        assert self.trained is not None
-        return self.trained
+        assert self.machine_path is not None
+        return self.machine_path
 
     def smoother(self, share: float = 1.0, *, values: bool = False) -> Smoother:
         """The linear machine on all rows, for every candidate, with ``share`` of its ridge.
@@ -146,7 +146,7 @@ class Evidence:
             spectral = self.spectral or len(ridges) * INVERSE >= SPECTRUM
             learner = cast(LinearLearner, machine.learner)
             found = learner.smoother(self.gram, machine.targets, ridges, spectral=spectral, values=values)
-            found = found.of_columns(machine.chosen)
+            found = found.of_columns(machine.positions)
             if found.left_out_values is not None:
                 equalise_left_out(found.left_out_values, self.gram.problem, machine.targets)
             if found.failed.any():
@@ -156,7 +156,7 @@ class Evidence:
             return found
 
         with_values = ("smoother", share, True)
-        return self.once(with_values if values or with_values in self._kept else ("smoother", share, False), compute)
+        return self.once(with_values if values or with_values in self._cache else ("smoother", share, False), compute)
 
     @cached_property
     def margins(self) -> list[list[Margin]]:
@@ -166,7 +166,7 @@ class Evidence:
         found = learner.margins(self.gram, machine.targets, machine.penalties)
         if not all(margin.converged for row in found for margin in row):
             self.reasons.append("the solver did not converge")
-        return [[found[place][k] for k, place in enumerate(places)] for places in machine.chosen]
+        return [[found[place][k] for k, place in enumerate(places)] for places in machine.positions]
 
     @cached_property
     def fitted(self) -> Array:
@@ -179,14 +179,14 @@ class Evidence:
         found = cast(FittedLearner, machine.learner).fitted(self.gram, machine.targets, machine.penalties)
         if np.isnan(found).any():
             self.reasons.append("the solver did not converge")
-        return at_penalties(found, machine.chosen)
+        return at_penalties(found, machine.positions)
 
     @cached_property
     def squared_radii(self) -> Array:
         """Squared radii of the smallest balls around all rows (E,)."""
         machine = self.machine
         radii = cast(BallLearner, machine.learner).squared_radii(self.gram, machine.targets, machine.penalties)
-        return np.asarray(radii[machine.chosen[:, 0]])
+        return np.asarray(radii[machine.positions[:, 0]])
 
     def held(self, series: Series | None, scale_penalty: bool) -> OutOfFold:
         """Out-of-fold values of every candidate."""
@@ -201,8 +201,8 @@ class Evidence:
 
     def _of_candidates(self, found: HeldOut, folds: Folds, present: list[NDArray[np.generic] | None]) -> OutOfFold:
         machine = self.machine
-        parts = [at_penalties(part, machine.chosen) for part in found.test]
-        failed = np.asarray(found.failed[machine.chosen].any(axis=1))
+        parts = [at_penalties(part, machine.positions) for part in found.test]
+        failed = np.asarray(found.failed[machine.positions].any(axis=1))
         if failed.any():
             self.reasons.append(found.reason)
         return OutOfFold(folds, present, parts, failed)

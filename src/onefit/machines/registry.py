@@ -12,19 +12,19 @@ from .contract import Learner, Machine
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Reader:
     """How a class of estimators is read, and the class of the learner that it is read as."""
 
-    reader: Callable[[Any], Machine]
+    read: Callable[[Any], Machine]
     learner: Any
 
 
-_READERS: dict[type, _Known] = {}
+_READERS: dict[type, _Reader] = {}
 
 
 def register_reader(estimator_class: type, reader: Callable[[Any], Machine], learner: type) -> None:
     """Teach the fast path a class of estimators: ``reader(estimator)`` returns its Machine, with such a ``learner``."""
-    _READERS[estimator_class] = _Known(reader, learner)
+    _READERS[estimator_class] = _Reader(reader, learner)
 
 
 def read_machine(estimator: Any) -> Machine:
@@ -34,11 +34,11 @@ def read_machine(estimator: Any) -> Machine:
     """
     if type(estimator) not in _READERS:
         _register_known_estimators()
-    known = _READERS.get(type(estimator))
-    if known is None:
+    reader = _READERS.get(type(estimator))
+    if reader is None:
         able = ", ".join(sorted(cls.__name__ for cls in _READERS))
         raise NotUnderstoodError(f"{type(estimator).__name__} has no fast path ({able} have)")
-    return known.reader(estimator)
+    return reader.read(estimator)
 
 
 def is_known(estimator: Any) -> bool:
@@ -51,10 +51,10 @@ def estimators_that_offer(capabilities: Iterable[str]) -> list[str]:
     """The names of the estimators whose learner offers all of some capabilities."""
     _register_known_estimators()
     wanted = set(capabilities)
-    return [cls.__name__ for cls, known in _READERS.items() if wanted <= known.learner.offers]
+    return [cls.__name__ for cls, reader in _READERS.items() if wanted <= reader.learner.offers]
 
 
 def estimators_read_as(learner: Learner) -> list[str]:
     """The names of the estimators that are read as this kind of learner."""
     _register_known_estimators()
-    return [cls.__name__ for cls, known in _READERS.items() if known.learner is type(learner)]
+    return [cls.__name__ for cls, reader in _READERS.items() if reader.learner is type(learner)]

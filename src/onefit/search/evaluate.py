@@ -184,7 +184,7 @@ def _appraisal(grams: _Grams, path: Path, settings: Settings, known: dict) -> Ap
             known[series, scale_penalty] = _hold_out(grams, path, series=series, scale_penalty=scale_penalty)
         return known[series, scale_penalty]
 
-    evidence = Evidence(grams.whole, settings.target, path.trained, out_of_fold, settings.present)
+    evidence = Evidence(grams.whole, settings.target, path.machine, out_of_fold, settings.present)
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
     return Appraisal(settings.criteria, evidence, grams.judged, strict)
 

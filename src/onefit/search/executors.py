@@ -25,7 +25,7 @@ from .evaluate import evaluate
 from .row import Row
 from .tasks import KernelTask, Settings, divide
 
-LARGE = 1500
+THREADED_ROWS = 1500
 """Rows from which on a matrix is worth more than one BLAS thread."""
 
 
@@ -76,7 +76,7 @@ def allot(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None, *, crite
 def _blas_threads(n: int, workers: int) -> int:
     """Each worker's share of the BLAS threads; one for small matrices, which more threads only slow down."""
     available = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
-    return max(1, available // workers) if n >= LARGE else 1
+    return max(1, available // workers) if n >= THREADED_ROWS else 1
 
 
 @dataclass(frozen=True)

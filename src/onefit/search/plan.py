@@ -206,7 +206,7 @@ class _Data:
 
 def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) -> None:
     """An error if a criterion is not defined for some candidate that is not retrained, or needs one that is."""
-    situations = {situation_of(target, path.trained) for path in planned.paths}
+    situations = {situation_of(target, path.machine) for path in planned.paths}
     for criterion in request.criteria:
         for situation in situations:
             criterion.check(situation)

@@ -21,7 +21,7 @@ from ..kernels import Kernel
 from ..machines import Exactness
 from ..machines.capabilities import at_penalties
 from ..machines.contract import Learner, Series
-from ..machines.evidence import Trained
+from ..machines.evidence import MachinePath
 from .certify import Certify
 from .deadline import Deadline
 from .row import Row
@@ -55,16 +55,16 @@ class Path:
     @property
     def penalties(self) -> np.ndarray:
         """The distinct penalties, ascending."""
-        return self.trained.penalties
+        return self.machine.penalties
 
     def of_candidates(self, part: np.ndarray) -> np.ndarray:
         """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-        return at_penalties(part, self.trained.chosen)
+        return at_penalties(part, self.machine.positions)
 
     @cached_property
-    def trained(self) -> Trained:
+    def machine(self) -> MachinePath:
         """The candidates as criteria see them."""
-        return Trained(self.learner, self.targets, self.coded, tuple(entry.penalties for entry in self.entries))
+        return MachinePath(self.learner, self.targets, self.coded, tuple(entry.penalties for entry in self.entries))
 
     @property
     def squares(self) -> int:

@@ -8,6 +8,8 @@ from .spec import Method
 from .values import Wish, values_of
 
 INNER = 3
+"""Folds by which a method chooses parameters of its criterion."""
+
 Record = tuple[str, str, float]
 """(setting, method, score)."""
 

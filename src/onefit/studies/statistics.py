@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 LEVEL = 0.95
+"""Level of confidence of all tests."""
 SMALL = 13
 """Data sets up to which signed ranks are counted out even if some are equal; above, their sum is taken as normal."""
 ROUNDING = 1e-12

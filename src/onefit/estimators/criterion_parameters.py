@@ -17,10 +17,12 @@ from ..search.choice import GridEdgeWarning
 from ..search.request import Request
 
 SPLITS = 3
+"""Folds of the cross-validation that chooses parameters of a criterion."""
+
 _OF_ALL_ROWS = (PredefinedSplit, type(check_cv([])))
 
 
-def settle(search, criteria, request: Request, params) -> tuple[list[Criterion], Ledger]:
+def choose_parameters(search, criteria, request: Request, params) -> tuple[list[Criterion], Ledger]:
     """(the criteria with one value for each of their parameters, what it cost to choose them).
 
     Where a criterion has lists of parameters, every combination selects a candidate on two thirds of the rows; the
