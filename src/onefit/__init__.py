@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from .estimators.kernel_logistic import KernelLogisticRegression
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
+    from .estimators.landmark_features import LandmarkFeatures, RandomFourierFeatures
+    from .estimators.landmarks_curve import LandmarksWarning
+    from .estimators.linear_ls_svm import LinearLSSVC
     from .estimators.ls_svm import LSSVC, LSSVR
+    from .gram.approximation import Landmarks, RandomFeatures
     from .report.displays import (
         CriterionCurveDisplay,
         CriticalDifferenceDisplay,
@@ -53,6 +57,12 @@ _HOMES = {
     "KernelSearchCV": "estimators.kernel_search",
     "L2SVC": "estimators.l2_svm",
     "LSSVC": "estimators.ls_svm",
+    "LandmarkFeatures": "estimators.landmark_features",
+    "Landmarks": "gram.approximation",
+    "LandmarksWarning": "estimators.landmarks_curve",
+    "LinearLSSVC": "estimators.linear_ls_svm",
+    "RandomFeatures": "gram.approximation",
+    "RandomFourierFeatures": "estimators.landmark_features",
     "LSSVR": "estimators.ls_svm",
     "RefitWarning": "estimators.delivery",
     "RetrainingWarning": "search.plan",
@@ -83,6 +93,12 @@ __all__ = [
     "JournalWarning",
     "KernelLogisticRegression",
     "KernelSearchCV",
+    "LandmarkFeatures",
+    "Landmarks",
+    "LandmarksWarning",
+    "LinearLSSVC",
+    "RandomFeatures",
+    "RandomFourierFeatures",
     "RefitWarning",
     "RetrainingWarning",
     "SpectrumDisplay",

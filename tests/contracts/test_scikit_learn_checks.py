@@ -7,7 +7,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelLogisticRegression, KernelSearchCV
+from onefit import (
+    L2SVC,
+    LSSVC,
+    LSSVR,
+    EpsilonSVR,
+    HingeSVC,
+    KernelLogisticRegression,
+    KernelSearchCV,
+    Landmarks,
+    LinearLSSVC,
+)
 
 GRID = {"alpha": [0.1, 1.0]}
 
@@ -33,12 +43,15 @@ ESTIMATORS = [
     HingeSVC(),
     EpsilonSVR(),
     KernelLogisticRegression(),
+    LinearLSSVC(),
     KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
     KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
 ]
 FURTHER = [
     LSSVC(class_weight="balanced"),
     LSSVC(fit_intercept=False),
+    LinearLSSVC(class_weight="balanced"),
+    LinearLSSVC(fit_intercept=False),
     LSSVR(kernel="linear", fit_intercept=False),
     L2SVC(class_weight="balanced"),
     L2SVC(fit_intercept=False, kernel="linear"),
@@ -50,6 +63,8 @@ FURTHER = [
     KernelSearchCV(KernelRidge(), GRID, cv=2),
     KernelSearchCV(LSSVC(), GRID, cv=2),
     KernelSearchCV(LSSVR(), GRID, cv=2),
+    KernelSearchCV(LSSVR(), GRID, cv=2, approximation=Landmarks(20, random_state=0)),
+    KernelSearchCV(LSSVC(), GRID, cv=2, approximation=Landmarks(20, random_state=0)),
     KernelSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2),
     KernelSearchCV(SVR(), {"C": [0.1, 1.0]}, cv=2),
     KernelSearchCV(L2SVC(), {"C": [0.1, 1.0]}, cv=2),

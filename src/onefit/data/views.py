@@ -120,10 +120,7 @@ class Views:
         try:
             return clone(transformers).fit_transform(self.inputs.X, **self.inputs.fit_params)
         except Exception as error:
-            raise SupervisedError(
-                f'preprocessing="shared" is refused for {transformers}: it cannot be fitted without y, whose '
-                f'test rows would leak. Use preprocessing="per_fold". ({type(error).__name__}: {error})'
-            ) from error
+            raise SupervisedError.of(transformers, error) from error
 
     def _of_fold(self, fold: Fold) -> View:
         inputs, train, total = self.inputs, fold.train, self.inputs.folds.n
@@ -137,11 +134,19 @@ class Views:
         m, n = len(train), len(train) + len(fold.test)
         one = Folds.from_splits([(np.arange(m), np.arange(m, n))], n)
         rows = np.concatenate([train, fold.test])
-        return View(Problem(checked_rows(_stack(trained, tested)), one, self.ledger, self.keep_bases, total), rows)
+        return View(Problem(checked_rows(stack(trained, tested)), one, self.ledger, self.keep_bases, total), rows)
 
 
 class SupervisedError(ValueError):
     """Transformers that use y were asked to see all rows."""
+
+    @classmethod
+    def of(cls, transformers: Any, error: Exception) -> SupervisedError:
+        """The error that some transformers raised without y, explained."""
+        return cls(
+            f'preprocessing="shared" is refused for {transformers}: it cannot be fitted without y, whose '
+            f'test rows would leak. Use preprocessing="per_fold". ({type(error).__name__}: {error})'
+        )
 
 
 def checked_rows(X: Any) -> Any:
@@ -149,7 +154,8 @@ def checked_rows(X: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
 
 
-def _stack(first: Any, second: Any) -> Any:
+def stack(first: Any, second: Any) -> Any:
+    """Rows of two arrays or sparse matrices, one below the other."""
     if hasattr(first, "toarray"):
         return sparse.vstack([first, second], format="csr")
     return np.vstack([np.asarray(first), np.asarray(second)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,25 @@ from ..search.routing import routing_enabled, sample_weight_of
 
 
 @dataclass(frozen=True)
+class LaterDecisionsOnFeatures:
+    """Out-of-fold values of a candidate on explicit features: they take a pass over the rows for the sums, and one."""
+
+    estimator: Any
+    request: Request
+    params: dict[str, Any]
+    trainings = 0
+
+    def compute(self) -> np.ndarray:
+        """Train on every fold from sums; (n,) or (n, outputs)."""
+        planned = plan(replace(self.request, scoring=None, deadline=None), [self.params])
+        row = evaluate_single(planned)
+        assert planned.settings is not None
+        return assemble(
+            row.values, self.request.folds, planned.paths[0].coded.coding, planned.settings.present, warn=False
+        )
+
+
+@dataclass(frozen=True)
 class LaterDecisions:
     """Out-of-fold values of a retrained estimator that nobody has asked for yet: they take a training per fold."""
 
@@ -34,6 +53,11 @@ class LaterDecisions:
     folds: Folds
     fit_params: dict[str, Any]
     scale_penalty: bool
+
+    @property
+    def trainings(self) -> int:
+        """How many trainings it takes."""
+        return len(self.folds)
 
     def compute(self) -> np.ndarray:
         """Train on every fold; (n,) or (n, outputs)."""
@@ -64,7 +88,7 @@ class WithDeferredDecisions:
             self.oof_decision_ = later.compute()
         except Exception as error:
             raise AttributeError(f"{later.estimator} has no out-of-fold decision values: {error}") from error
-        self.ledger_.add("fit", len(later.folds), 0.0)
+        self.ledger_.add("fit", later.trainings, 0.0)
         return self.oof_decision_
 
     def __getstate__(self):
@@ -188,6 +212,8 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
         found["_oof_labels"] = np.asarray(request.y)
         found["_oof_weights"] = None if weights is None else np.asarray(weights)
     model = choice.model()
+    if request.basis is not None:
+        return {**found, "_later_decisions": LaterDecisionsOnFeatures(model, request, choice.params)}
     if row.exactness == Exactness.RETRAINED:
         later = LaterDecisions(model, request.X, request.y, request.folds, request.fit_params, request.scale_penalty)
         return {**found, "_later_decisions": later}

@@ -30,7 +30,9 @@ from .autologging import follow_autologging
 from .criterion_parameters import choose_parameters
 from .decision import WithDeferredDecisions, out_of_fold
 from .default_grid import families
-from .delivery import deliver
+from .delivery import Delivery, deliver
+from .feature_delivery import deliver_on_features
+from .landmarks_curve import landmarks_curve
 
 
 @set_module("onefit")
@@ -65,6 +67,12 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
     screen : tuple of (str or criterion, int), default=None
         A criterion that needs no machine, such as "sm" or "ckta", and how many kernels are kept for evaluation. The
         candidates of other kernels are labelled "pruned" and have no scores.
+    approximation : Landmarks, RandomFeatures or None, default=None
+        Explicit features that stand for the kernels of ``KernelRidge``, ``LSSVC`` and ``LSSVR``: memory for m x m sums
+        instead of n x n matrices, one pass over the rows for each kernel (one for each fold where transformers learn on
+        every fold, and one more for scorers other than R² and squared errors). Scores are those of training the
+        approximated machine on every fold, from sums over the folds. ``memory_budget`` is then 2 GiB unless given.
+        Not with leave-one-out, ``screen``, other criteria than "cv", or train scores.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
         What learns from the training rows (a Pipeline's transformers, ``class_weight="balanced"``,
         ``gamma="scale"``) is learned anew on every fold, or once on all rows: cheaper, not exactly GridSearchCV's
@@ -125,6 +133,12 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         Trained on all rows such that its values are those of the solution that was scored: ``tol`` of a support vector
         machine is lowered for that (not if it is searched over, for SVC and SVR). A candidate whose solver cannot give
         that is scored as it trains, labelled "retrained", and chosen only if it is still the best.
+        With an ``approximation`` it is a Pipeline of ``LandmarkFeatures`` (or ``RandomFourierFeatures``) and a linear
+        machine, whose clone has the scores of the chosen row when it is trained on the folds.
+    landmarks_curve_ : dict of arrays
+        With landmarks: ``n_landmarks``, ``mean_test_score`` and ``std_test_score`` of the best candidate with an
+        eighth, a quarter, half and all of the landmarks. A ``LandmarksWarning`` says that the second half still helped
+        by more than one standard error.
     best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As in GridSearchCV.
 
@@ -149,6 +163,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         *,
         criterion="cv",
         screen=None,
+        approximation=None,
         preprocessing="per_fold",
         scale_penalty=False,
         memory_budget=None,
@@ -179,6 +194,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         )
         self.criterion = criterion
         self.screen = screen
+        self.approximation = approximation
         self.preprocessing = preprocessing
         self.scale_penalty = scale_penalty
         self.memory_budget = memory_budget
@@ -248,7 +264,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         if scoring.named:
             check_refit_metric(self.refit, scoring.metrics)
         same = ("estimator", "preprocessing", "return_train_score", "error_score", "refit", "verbose", "n_jobs",
-                "pre_dispatch", "memory_budget")  # fmt: skip
+                "pre_dispatch", "memory_budget", "approximation")  # fmt: skip
         return Request(
             X=X,
             y=y,
@@ -274,6 +290,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
             if choice.index is not None:
                 self._set_best(choice)
                 choice.warn_at_edge()
+                vars(self).update(landmarks_curve(choice))
                 vars(self).update(out_of_fold(choice))
         except BaseException:
             self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
@@ -311,6 +328,8 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
     def _deliver(self, model, choice):
         """The model fitted on all rows: as the estimator is, if that was scored, or as the exact solution is."""
         request = choice.execution.request
+        if request.basis is not None:
+            return Delivery(deliver_on_features(choice), np.nan)
         return deliver(
             model, request.X, request.y, request.fit_params, exactly=choice.row.exactness != Exactness.RETRAINED,
             keep_tol=any(name.rsplit("__", 1)[-1] == "tol" for name in choice.params), single=request.single,

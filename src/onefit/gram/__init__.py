@@ -2,6 +2,7 @@
 
 from .contract import Gram
 from .dense import DenseGram
+from .feature_map import FourierMap, LandmarkMap
 from .features import FeatureGram
 
-__all__ = ["DenseGram", "FeatureGram", "Gram"]
+__all__ = ["DenseGram", "FeatureGram", "FourierMap", "Gram", "LandmarkMap"]

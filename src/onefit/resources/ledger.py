@@ -19,6 +19,7 @@ EVENTS = (
     "full solution",
     "fold solution",
     "heldout",
+    "pass",
     "scoring",
     "proved in round 0",
     "proved in round 1",
@@ -37,8 +38,8 @@ class Ledger:
     rectangular parts;
     ``eigendecomposition`` and ``cholesky``: factorisations of an n x n matrix; ``fit``: trainings of an
     estimator; ``full solution`` and ``fold solution``: dual problems of support vector machines, of all rows and of
-    those of a split; ``heldout``: passes over a regularisation path; ``scoring``: calls for one path; ``proved …``:
-    held-out values that were certified, by when.
+    those of a split; ``heldout``: passes over a regularisation path; ``pass``: passes over all rows, a block at a time;
+    ``scoring``: calls for one path; ``proved …``: held-out values that were certified, by when.
 
     >>> ledger = Ledger()
     >>> with ledger.record("gram"):

@@ -53,7 +53,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     except NotUnderstoodError as reason:
         if settings.scored:
             return [Row(number, retrain=str(reason)) for number in task.candidates]
-        return _failed(task, settings, str(reason))
+        return failed_rows(task, settings, str(reason))
     except (NeedsRetrainingError, SupervisedError):
         raise
     except Exception as error:
@@ -63,10 +63,11 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
             return [Row(number, exactness=Exactness.FAILED, retrain=text) for number in task.candidates]
         if settings.raise_errors or (scarce and (task.inputs.transformers is None or views.made)):
             raise
-        return _failed(task, settings, format_exc())
+        return failed_rows(task, settings, format_exc())
 
 
-def _failed(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
+def failed_rows(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
+    """Rows of candidates that failed on every split, all for one reason."""
     rows = [Row(number) for number in task.candidates]
     for row in rows:
         row.fail(reason, list(range(len(settings.folds))))
@@ -323,7 +324,7 @@ def _score_split(
     """Scores of one split; none where it cannot be trained on."""
     present = settings.present[number]
     if present is not None and len(present) < 2:
-        _fail_single_class(rows, present, [number], settings)
+        fail_single_class(rows, present, [number], settings)
         return {}
     return scoring.path(settings.scored_rows(number, settings.folds.folds[number].test), values, path.coded.coding)
 
@@ -337,7 +338,7 @@ def _score_pooled(
     """
     for number, present in enumerate(settings.present):
         if present is not None and len(present) < 2:
-            _fail_single_class(rows, present, [number], settings)
+            fail_single_class(rows, present, [number], settings)
             return {}
     loss, coding = scoring.loss_scorer, path.coded.coding
     losses = None if loss is None else loss.pooled(coding, settings.labels, values, settings.present)
@@ -349,7 +350,8 @@ def _score_pooled(
     return scoring.path(tested, values, path.coded.coding)
 
 
-def _fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], settings: Settings) -> None:
+def fail_single_class(rows: list[Row], present: np.ndarray, splits: list[int], settings: Settings) -> None:
+    """Mark splits whose training rows have one class only as failed, or raise an error."""
     folds = (settings.folds.folds[split] for split in splits)
     weighed = any(len(np.unique(settings.labels[fold.train])) > 1 for fold in folds)
     rows_of = "training rows of positive sample_weight" if weighed else "training rows"

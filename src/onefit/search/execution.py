@@ -13,6 +13,7 @@ from .._exceptions import warn_caller
 from ..data.coding import CodedTargets
 from ..machines import Exactness
 from ..resources import Ledger
+from .basis_choice import choose_basis
 from .deadline import TimeBudgetWarning
 from .executors import Executor
 from .journal import Journal, JournalError
@@ -80,12 +81,16 @@ class Execution:
     def _run_round(self, candidates: list[dict], first: int) -> None:
         """Evaluate candidates, numbered from ``first`` on: kernel by kernel, then those that have to be retrained."""
         planned = plan(self.request, candidates, first)
+        if self.request.approximation is not None and self.request.basis is None and planned.tasks:
+            basis = choose_basis(self.request.approximation, planned.tasks)
+            self.request = replace(self.request, basis=basis)
+            planned.tasks = [replace(task, basis=basis) for task in planned.tasks]
         self.table.same_as.update(planned.same_as)
         self.coded.update({entry.candidate: path.coded for path in planned.paths for entry in path.entries})
         warn_retraining(planned.retrain, len(self.table.candidates))
         self._announce(planned, len(candidates))
         reasons = planned.retrain | (self._run_tasks(planned) if planned.tasks else {})
-        if not self.request.criterion.scores:
+        if not self.request.criterion.scores or self.request.approximation is not None:
             self._fail(planned.refused)
         elif reasons := reasons | {number: str(error) for number, error in planned.refused.items()}:
             self._retrain(reasons, planned)

@@ -19,14 +19,19 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ..data.views import Views
+from ..gram.streamed import LANES
 from ..resources import Ledger
 from ..resources.memory import check_budget, human, parse_budget
+from .approximate import evaluate_on_features
 from .evaluate import evaluate
 from .row import Row
-from .tasks import KernelTask, Settings, divide
+from .tasks import KernelTask, Settings, Streaming, divide
 
 THREADED_ROWS = 1500
 """Rows from which on a matrix is worth more than one BLAS thread."""
+
+STREAMING_BUDGET = 2.0 * 2**30
+"""Bytes that passes over the rows may take besides the data, where nobody says how many."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,24 @@ def allot(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None, *, crite
     return Resources(workers, _blas_threads(n, workers), keep_bases, budget, n, arrays)
 
 
+def allot_passes(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None) -> tuple[Resources, Streaming]:
+    """Resources of tasks on explicit features: those of the workers, and of the passes of each."""
+    budget = parse_budget(memory_budget)
+    if memory_budget is None:
+        budget = min(budget, STREAMING_BUDGET)
+    workers = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
+    cores = max(1, _available_threads() // workers)
+    threads = min(cores, LANES)
+    return Resources(workers, max(1, cores // threads), True, budget), Streaming(threads, budget / workers)
+
+
+def _available_threads() -> int:
+    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+
+
 def _blas_threads(n: int, workers: int) -> int:
     """Each worker's share of the BLAS threads; one for small matrices, which more threads only slow down."""
-    available = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
-    return max(1, available // workers) if n >= THREADED_ROWS else 1
+    return max(1, _available_threads() // workers) if n >= THREADED_ROWS else 1
 
 
 @dataclass(frozen=True)
@@ -97,13 +116,21 @@ class Worker:
 
     def run(self, task: KernelTask, settings: Settings) -> Outcome:
         """Evaluate one task."""
+        if task.basis is not None:
+            ledger = Ledger()
+            rows = evaluate_on_features(task, settings, ledger, may_end=self._scored)
+            self._note_scores(rows, settings)
+            return Outcome(rows, ledger)
         if self._views is None or self._views.inputs is not task.inputs:
             self._views = Views(task.inputs, Ledger(), self.keep_bases)
         for view in self._views.made:
             view.problem.release(wanted=task.kernel.bases)
         rows = evaluate(task, self._views, settings, may_end=self._scored)
-        self._scored |= settings.deadline is not None and any(row.scored for row in rows)
+        self._note_scores(rows, settings)
         return Outcome(rows, self._views.ledger.take())
+
+    def _note_scores(self, rows: list[Row], settings: Settings) -> None:
+        self._scored |= settings.deadline is not None and any(row.scored for row in rows)
 
 
 class Executor:

@@ -48,6 +48,7 @@ def store_row(row: Row) -> StoredRow:
         "failures": row.failures,
         "retrain": row.retrain,
         "criteria": row.criteria,
+        "curve": {name: np.asarray(scores, dtype=float).tolist() for name, scores in row.curve.items()},
     }
     if row.values is None:
         return StoredRow(json.dumps(fields), None)
@@ -58,7 +59,7 @@ def store_row(row: Row) -> StoredRow:
 def restore_row(candidate: int, stored: StoredRow) -> Row:
     """The row again, for the candidate of this number."""
     fields = json.loads(stored.outcome)
-    for scores in (fields["test"], fields["train"]):
+    for scores in (fields["test"], fields["train"], fields.setdefault("curve", {})):
         scores.update({name: np.array(values, dtype=float) for name, values in scores.items()})
     fields["exactness"] = Exactness(fields["exactness"])
     fields["failures"] = {int(split): reason for split, reason in fields["failures"].items()}

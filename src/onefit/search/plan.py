@@ -26,9 +26,10 @@ from ..data.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
 from ..machines.registry import read_machine
+from .approximate import refuse_on_features
 from .certify import Certify, check_certifiable
 from .content_hash import content_hash
-from .executors import Resources, allot
+from .executors import Resources, allot, allot_passes
 from .request import Request
 from .retraining import scaled_penalty
 from .routing import final_weights, split_pipeline
@@ -60,11 +61,18 @@ class Plan:
 
 def plan(request: Request, candidates: list[dict], first: int = 0) -> Plan:
     """Plan candidates, numbered from ``first`` on; a request that cannot be fulfilled is an error."""
+    if request.approximation is not None:
+        _check_approximable(request)
     planned = _sort(request, candidates, first)
     target = read_labels(request.y, request.classifier) if request.columns or request.screen is not None else None
     _refuse_undefined(request, planned, target)
     if planned.tasks:
         planned.settings = _settings(request, planned, target)
+    if request.approximation is not None:
+        _refuse_retraining(request, planned)
+        planned.resources, streaming = allot_passes(planned.tasks, request.n_jobs, request.memory_budget)
+        planned.settings = planned.settings and replace(planned.settings, streaming=streaming)
+        return planned
     planned.resources = allot(planned.tasks, request.n_jobs, request.memory_budget, criteria=bool(request.columns))
     if request.scale_penalty and (planned.retrain or planned.refused):
         scaled_penalty(request.estimator, 1.0)  # an error now if there is no penalty to scale
@@ -85,6 +93,9 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
             continue
         except (ValueError, TypeError) as error:
             planned.refused[number] = error
+            continue
+        if request.approximation is not None and (wrong := refuse_on_features(candidate.machine)):
+            planned.refused[number] = ValueError(wrong)
             continue
         machine, inputs = candidate.machine, data.inputs_of(candidate)
         kernel, coded = data.bound(machine.kernel, inputs), data.coded(machine.pairs, machine.link)
@@ -107,7 +118,7 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
     tasks: defaultdict[tuple[Inputs, Kernel], list[Path]] = defaultdict(list)
     for key, path in paths.items():
         tasks[key[:2]].append(replace(path, entries=tuple(entries[key].values())))
-    planned.tasks = order_tasks([KernelTask(*shared, tuple(own)) for shared, own in tasks.items()])
+    planned.tasks = order_tasks([KernelTask(*shared, tuple(own), request.basis) for shared, own in tasks.items()])
     return planned
 
 
@@ -202,6 +213,27 @@ class _Data:
         if len(machine.penalties) not in (1, columns):
             raise ValueError(f"alpha has {len(machine.penalties)} values for {columns} targets: one, or one for each.")
         return self._targets[key]
+
+
+def _check_approximable(request: Request) -> None:
+    """Refuse criteria and splits that explicit features do not serve."""
+    if not request.criterion.scores or request.columns or request.series is not None:
+        raise ValueError(
+            f"The criterion {request.criterion.name} is not available with an approximation: cross-validation is."
+        )
+    if request.folds.leave_one_out:
+        raise ValueError("Leave-one-out is not available with an approximation: use a number of folds.")
+
+
+def _refuse_retraining(request: Request, planned: Plan) -> None:
+    """With an approximation nothing is retrained as GridSearchCV does: an error if something would have to be."""
+    if planned.retrain:
+        raise ValueError(
+            f"{type(request.approximation).__name__} cannot stand for the kernel of every candidate: "
+            f"{next(iter(planned.retrain.values()))}."
+        )
+    if not planned.tasks and planned.refused:
+        raise next(iter(planned.refused.values()))
 
 
 def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) -> None:

@@ -16,6 +16,8 @@ from sklearn.utils import get_tags
 from ..criteria import CV, Criterion
 from ..criteria.losses import refuse_loss_of_classes
 from ..data import Folds
+from ..gram.approximation import Landmarks, RandomFeatures
+from ..gram.basis import Basis
 from ..machines.contract import Series
 from .deadline import Deadline, parse_seconds
 from .scorers import LossScorer
@@ -30,7 +32,8 @@ class Request:
     ``fit_params`` and ``score_params`` are full-length metadata of the estimator and of its scorers. ``criterion``
     selects; if it is a score of out-of-fold values ``scoring`` gives it, otherwise it is the first of ``columns``, the
     criteria whose natural values are reported. Without ``scoring`` only out-of-fold values are wanted. ``single`` asks
-    for Gram matrices of support vector machines in single precision.
+    for Gram matrices of support vector machines in single precision. ``basis`` is what an ``approximation`` has drawn,
+    once it has.
     """
 
     estimator: Any
@@ -54,6 +57,8 @@ class Request:
     n_jobs: int | None = None
     pre_dispatch: Any = "2*n_jobs"
     memory_budget: float | str | None = None
+    approximation: Landmarks | RandomFeatures | None = None
+    basis: Basis | None = None
     deadline: Deadline | None = None
 
     def by(self, criteria: Sequence[Criterion]) -> Request:
@@ -107,6 +112,8 @@ def validate(search) -> None:
         raise ValueError(f"journal must be None or the path of a file, got {search.journal!r}.")
     if search.error_score != "raise" and not isinstance(search.error_score, numbers.Number):
         raise ValueError(f"error_score must be 'raise' or a number, got {search.error_score!r}.")
+    if search.approximation is not None:
+        _validate_approximation(search)
     for name in ("scale_penalty", "return_train_score"):
         if not isinstance(getattr(search, name), bool | numbers.Integral):
             raise ValueError(f"{name} must be True or False, got {getattr(search, name)!r}.")
@@ -116,6 +123,23 @@ def validate(search) -> None:
         value = getattr(search, name)
         if not isinstance(value, numbers.Integral | np.bool_) and not (value is None and name == "n_jobs"):
             raise ValueError(f"{name} must be a whole number, got {value!r}.")
+
+
+def _validate_approximation(search) -> None:
+    """Refuse an approximation that is none, or together with what it does not serve."""
+    approximation = search.approximation
+    if not isinstance(approximation, Landmarks | RandomFeatures):
+        raise ValueError(f"approximation must be None, Landmarks(...) or RandomFeatures(...), got {approximation!r}.")
+    approximation.check()
+    for name, unset in (("screen", None), ("return_train_score", False), ("gram_dtype", "float64")):
+        if getattr(search, name) != unset:
+            raise ValueError(f"{name}={getattr(search, name)!r} is not available with an approximation.")
+    drawn = not (isinstance(approximation, Landmarks) and approximation.given)
+    if search.journal is not None and drawn and not isinstance(approximation.random_state, numbers.Integral):
+        raise ValueError(
+            f"journal needs an int as random_state of {type(approximation).__name__}: a search that draws others each "
+            "time cannot be resumed."
+        )
 
 
 def scoring_of(search, criterion):

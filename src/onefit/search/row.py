@@ -28,6 +28,7 @@ class Row:
     values: list[np.ndarray] | None = None  # out-of-fold values (l, c) of each split
     retrain: str | None = None  # why the candidate has to be retrained after all
     criteria: dict[str, float] = field(default_factory=dict)  # natural values
+    curve: dict[str, np.ndarray] = field(default_factory=dict)  # scores (sizes, splits) with the first landmarks only
 
     @classmethod
     def unreached(cls, candidate: int) -> Row:

@@ -41,9 +41,17 @@ def neg_mean_absolute_error(y, predicted, weights):
 
 def r2(y, predicted, weights):
     """Coefficient of determination; of a constant target 1 if predicted perfectly, otherwise 0."""
+    return _r2_of_squares(_mean_over_rows((predicted - y) ** 2, weights), variance(y, weights))
+
+
+def variance(y, weights):
+    """The mean squared difference of each output from its mean; ``y`` (l, c) -> (c,)."""
     centred = y - np.average(y, axis=0, weights=weights)
-    total = _mean_over_rows((centred**2)[None], weights)
-    missed = _mean_over_rows((predicted - y) ** 2, weights)
+    return np.average(centred**2, axis=0, weights=weights)
+
+
+def _r2_of_squares(missed, total):
+    """``missed`` (L, c) and ``total`` (c,) -> (L,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = np.where(total > 0, 1.0 - missed / total, np.where(missed > 0, 0.0, 1.0))
     return scores.mean(axis=1)
@@ -61,6 +69,12 @@ TWINS = {
     "neg_mean_absolute_error": neg_mean_absolute_error,
 }
 
+OF_SQUARES = {
+    r2: _r2_of_squares,
+    neg_mean_squared_error: lambda missed, total: -missed.mean(axis=1),
+    neg_root_mean_squared_error: lambda missed, total: -np.sqrt(missed).mean(axis=1),
+}
+"""Twins that read nothing but mean squared errors (L, c) and the ``variance`` (c,) of the targets."""
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Container, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -17,6 +17,7 @@ from ..data import Folds, Targets
 from ..data.coding import CodedTargets
 from ..data.labels import Labels
 from ..data.views import Inputs
+from ..gram.basis import Basis
 from ..kernels import Kernel
 from ..machines import Exactness
 from ..machines.capabilities import at_penalties
@@ -79,6 +80,7 @@ class KernelTask:
     inputs: Inputs
     kernel: Kernel
     paths: tuple[Path, ...]
+    basis: Basis | None = None  # of explicit features that stand for the Gram matrix
 
     @property
     def candidates(self) -> list[int]:
@@ -100,6 +102,14 @@ class KernelTask:
         """The task less the paths whose candidates are all among the given ones."""
         left = [path for path in self.paths if not all(entry.candidate in candidates for entry in path.entries)]
         return replace(self, paths=tuple(left))
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """How tasks on explicit features go through the rows: ``threads`` of a pass, and bytes that it may take."""
+
+    threads: int = 1
+    budget: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,7 @@ class Settings:
     scored: bool = True
     target: Labels | None = None  # as criteria without a machine read it
     deadline: Deadline | None = None
+    streaming: Streaming = field(default_factory=Streaming)
 
     def after(self, rows: list[Row]) -> Settings:
         """Settings that know the scores of some rows: candidates that cannot beat a proved score may be pruned."""

@@ -1,0 +1,64 @@
+"""The model that a search with an approximation delivers: explicit features, then a linear machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline
+
+from ..data import Folds
+from ..gram.feature_map import smallest_pivot
+from ..resources import Ledger
+from ..search.approximate import train_on_all_rows
+from ..search.choice import Choice
+from ..search.plan import plan
+from ..search.routing import final_weights, split_pipeline
+from .landmark_features import LandmarkFeatures, RandomFourierFeatures
+from .linear_ls_svm import LinearLSSVC
+
+
+def deliver_on_features(choice: Choice) -> Pipeline:
+    """The chosen candidate as an ordinary Pipeline, trained on all rows.
+
+    Its steps have everything as parameters, landmarks included. The linear machine is trained from sums over blocks of
+    rows: the features of all rows would not fit into memory.
+    """
+    request, model = choice.execution.request, choice.model()
+    n = request.folds.n
+    folds = Folds.from_splits([(np.arange(n), np.zeros(1, dtype=np.intp))], n)
+    single = replace(request, folds=folds, scoring=None, columns=(), screen=None, deadline=None, refit=False)
+    planned = plan(single, [choice.params])
+    (task,), (path,) = planned.tasks, planned.paths
+    assert planned.settings is not None
+    solution = train_on_all_rows(task, path, planned.settings, Ledger())
+    transformers, final = split_pipeline(model)
+    features = _features(request.basis, task.kernel, transformers, smallest_pivot(n, float(path.penalties.min())))
+    _, metadata = final_weights(model, request.fit_params)
+    features.fit(request.X, request.y, **metadata)
+    coef, intercept = path.of_candidates(solution.coef)[0], path.of_candidates(solution.intercept[:, None])[0, 0]
+    if is_classifier(final):
+        last = LinearLSSVC(final.alpha, path.learner.bias, final.class_weight)
+        last.classes_ = np.asarray(path.coded.coding.classes)
+        last.n_features_in_ = len(coef)
+        return Pipeline([("features", features), ("machine", last._take(coef, intercept))])
+    last = _trained_ridge(final.alpha, path.learner.bias, coef, intercept, flat=path.coded.coding.flat)
+    return Pipeline([("features", features), ("machine", last)])
+
+
+def _features(basis: Any, kernel: Any, transformers: Any, negligible: float) -> Any:
+    if basis.landmarks is None:
+        return RandomFourierFeatures(kernel, basis.count, basis.seed, transformers)
+    return LandmarkFeatures(basis.landmarks, kernel, transformers, negligible)
+
+
+def _trained_ridge(alpha: Any, bias: bool, coef: np.ndarray, intercept: np.ndarray, *, flat: bool) -> Ridge:
+    """scikit-learn's Ridge with the coefficients (r, c) and constants (c,) of a solution."""
+    ridge = Ridge(alpha=alpha, fit_intercept=bias)
+    ridge.coef_ = coef[:, 0].copy() if flat else np.ascontiguousarray(coef.T)
+    ridge.intercept_ = 0.0 if not bias else (float(intercept[0]) if flat else intercept.copy())
+    ridge.n_features_in_, ridge.n_iter_, ridge.solver_ = len(coef), None, "cholesky"
+    return ridge

@@ -1,0 +1,129 @@
+"""Explicit features whose inner products are a kernel: of landmarks, or random."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas
+
+from .._public import set_module
+from ..kernels import Gaussian, Kernel
+from ..linalg.ordered_cholesky import ordered_cholesky
+
+Array = NDArray[np.float64]
+
+IRRELEVANT = 1e-9
+"""A landmark is left out where n times its pivot is below this share of the smallest ridge: it cannot matter."""
+
+ROUNDED = 10 * float(np.finfo(np.float64).eps)
+"""Pivots below this share of the largest diagonal entry are rounding."""
+
+DENSE = 2048
+"""Features up to which sparse rows are made dense, a block at a time: matrix products are then those of dense data."""
+
+
+def smallest_pivot(n: int, smallest_ridge: float) -> float:
+    """The pivot from which on a landmark counts, for n rows and ridges of at least ``smallest_ridge``."""
+    return IRRELEVANT * smallest_ridge / n
+
+
+class FeatureMap(ABC):
+    """Features z(x) of rows, ``width`` of them."""
+
+    width: int
+
+    @abstractmethod
+    def __call__(self, X: Any) -> Array:
+        """Features (l, width) of rows X (l, d), dense or CSR, in a fresh array. Cost: O(l width (d + width))."""
+
+    @abstractmethod
+    def leading(self, count: int) -> int | None:
+        """How many features the first ``count`` landmarks have; None where features are not nested."""
+
+
+@set_module("onefit.gram")
+@dataclass(frozen=True)
+class LandmarkMap(FeatureMap):
+    r"""Features whose inner products are the kernel in the span of landmarks: :math:`z(x) = L^{-1} k_m(x)`.
+
+    L is the Cholesky factor of :math:`K_{mm}` in the order of the landmarks, so that the features of the first m' are
+    the first features of all; ``kept`` are the landmarks that have a feature, in order.
+    """
+
+    kernel: Kernel
+    landmarks: Any
+    kept: NDArray[np.intp]
+    lower: Array
+
+    @classmethod
+    def build(cls, kernel: Kernel, landmarks: Any, negligible: float) -> LandmarkMap:
+        """Factorise the kernel of the landmarks, leaving out those whose pivot is at most ``negligible``."""
+        landmarks = as_dense(landmarks)
+        K = kernel.evaluate(lambda base: base(landmarks))
+        if not np.isfinite(K).all():
+            raise ValueError(f"{kernel} has values that are not finite on these landmarks.")
+        largest = float(np.diag(K).max(initial=0.0))
+        factor = ordered_cholesky(K, max(negligible, ROUNDED * largest))
+        if not len(factor.kept):
+            raise ValueError(f"{kernel} is zero on all landmarks.")
+        return cls(kernel, landmarks[factor.kept], factor.kept, factor.lower)
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return len(self.kept)
+
+    def __call__(self, X: Any) -> Array:
+        X = as_dense(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = np.ascontiguousarray(self.kernel.evaluate(lambda base: base(X, self.landmarks)))
+        return np.asarray(blas.dtrsm(1.0, self.lower, K.T, side=0, lower=1, overwrite_b=1).T)
+
+    def leading(self, count: int) -> int:
+        return int(np.searchsorted(self.kept, count))
+
+
+@set_module("onefit.gram")
+@dataclass(frozen=True)
+class FourierMap(FeatureMap):
+    """Sines and cosines of ``x · w`` for frequencies w (d, D), the columns of a matrix."""
+
+    frequencies: Array
+
+    @classmethod
+    def build(cls, kernel: Kernel, n_features: int, d: int, seed: int) -> FourierMap:
+        """Frequencies of a Gaussian kernel: rotations of lengths that are those of normal vectors."""
+        if not isinstance(kernel, Gaussian) or not isinstance(kernel.gamma, float | int):
+            raise ValueError(f"RandomFeatures stand for a Gaussian kernel (rbf) only, not for {kernel}.")
+        rng = np.random.default_rng(seed)
+        parts: list[Array] = []
+        wanted = n_features // 2
+        while sum(part.shape[1] for part in parts) < wanted:
+            Q, R = np.linalg.qr(rng.standard_normal((d, d)))
+            parts.append(Q * np.sign(np.diag(R)) * np.sqrt(rng.chisquare(d, size=d)))
+        return cls(np.sqrt(2.0 * kernel.gamma) * np.hstack(parts)[:, :wanted])
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return 2 * int(self.frequencies.shape[1])
+
+    def __call__(self, X: Any) -> Array:
+        phases = np.asarray(as_dense(X) @ self.frequencies)
+        Z = np.empty((len(phases), self.width))
+        np.cos(phases, out=Z[:, 0::2])
+        np.sin(phases, out=Z[:, 1::2])
+        Z /= np.sqrt(self.frequencies.shape[1])
+        return Z
+
+    def leading(self, count: int) -> None:
+        return None
+
+
+def as_dense(X: Any) -> Any:
+    """Rows as a dense float64 array, unless they are sparse and have very many features."""
+    if hasattr(X, "toarray"):
+        return X.toarray() if X.shape[1] <= DENSE else X
+    return np.ascontiguousarray(X, dtype=np.float64)

@@ -1,0 +1,301 @@
+"""One kernel on explicit features: out-of-fold scores of its candidates from sums over the rows.
+
+An approximation is another way to evaluate a task. Scores are those of training the approximated machine on every fold,
+which their status says; nothing is ever retrained in the way of GridSearchCV, for which there are too many rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from traceback import format_exc
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data import Folds, Targets
+from ..data.feature_views import FeatureView, views_of_folds
+from ..data.views import SupervisedError
+from ..gram.cells import Cells, disjoint_cells, grouped_cells
+from ..gram.feature_map import FeatureMap, smallest_pivot
+from ..gram.streamed import LANES, products
+from ..kernels import Precomputed
+from ..kernels.gamma import variance_of
+from ..learners.square import SquareLoss
+from ..machines import Exactness
+from ..machines.contract import Machine
+from ..resources import Ledger
+from ..resources.memory import human
+from ..solvers.primal.least_squares import SplitSolution, solve_splits
+from ..solvers.primal.ridge_path import RidgePath
+from .evaluate import fail_single_class, failed_rows
+from .row import Row
+from .scorers import OF_SQUARES, variance
+from .scoring import NeedsRetrainingError
+from .tasks import KernelTask, Path, Settings
+
+Array = NDArray[np.float64]
+Scores = dict[str, Array]
+"""Scores by metric, (sizes, candidates, splits)."""
+
+SplitScores = dict[int, dict[str, Array]]
+"""Scores of splits: by their number and by metric, (sizes, candidates)."""
+
+FEW_DIGITS = 1e-6
+"""Share of the terms below which squared errors from sums have lost too many digits: they are taken from values."""
+
+SHARE = 0.5
+"""Part of the memory budget for sums, and for out-of-fold values."""
+
+
+def refuse_on_features(machine: Machine) -> str | None:
+    """Why a machine cannot be trained on explicit features; None if it can."""
+    if not isinstance(machine.learner, SquareLoss):
+        return f"An approximation serves KernelRidge, LSSVC and LSSVR, not {machine.learner.name}."
+    if isinstance(machine.kernel, Precomputed):
+        return "An approximation needs kernels of rows: a precomputed Gram matrix has none."
+    if min(machine.penalties) <= 0:
+        return f"With an approximation alpha must be positive, got {min(machine.penalties):g}."
+    return None
+
+
+def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *, may_end: bool = False) -> list[Row]:
+    """Scores of every candidate of one kernel. What goes wrong concerns these candidates only: they fail."""
+    rows: list[Row] = []
+    try:
+        for path in task.paths:
+            if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
+                rows += [Row.unreached(entry.candidate) for entry in path.entries]
+            else:
+                rows += _PathOnFeatures(task, path, settings, ledger).rows()
+        return rows
+    except NeedsRetrainingError as reason:
+        raise ValueError(f"An approximation has out-of-fold values and no trained models, but {reason}.") from reason
+    except (MemoryError, SupervisedError):
+        raise
+    except Exception:
+        if settings.raise_errors:
+            raise
+        return failed_rows(task, settings, format_exc())
+
+
+def train_on_all_rows(task: KernelTask, path: Path, settings: Settings, ledger: Ledger) -> RidgePath:
+    """The machine trained on all rows: those of the only split of a task."""
+    run = _PathOnFeatures(task, path, settings, ledger)
+    (view,) = views_of_folds(task.inputs, run._basis.landmarks, per_fold=True)
+    (solution,) = run._solve(view, run._feature_map(view))
+    return solution.paths[-1]
+
+
+@dataclass
+class _PathOnFeatures:
+    """Candidates that differ in regularisation only, on the features of one kernel."""
+
+    task: KernelTask
+    path: Path
+    settings: Settings
+    ledger: Ledger
+
+    def rows(self) -> list[Row]:
+        """Rows with scores, and the scores with fewer landmarks; without ``scoring`` out-of-fold values instead."""
+        start = time.perf_counter()
+        scores, values = self._scores()
+        seconds = (time.perf_counter() - start) / len(self.path.entries)
+        rows = []
+        for k, entry in enumerate(self.path.entries):
+            row = Row(entry.candidate, fit_seconds=seconds, exactness=Exactness.APPROXIMATE, status=self._basis.label)
+            if self.path.frozen:
+                row.add_status("shared preprocessing")
+            row.curve = {name: found[:, k] for name, found in scores.items()}  # (sizes, splits)
+            row.test = {name: found[-1].copy() for name, found in row.curve.items()}
+            row.values = [part[k] for part in values] or None
+            rows.append(row)
+        for number in self._impossible:
+            present = self.settings.present[number]
+            assert present is not None
+            fail_single_class(rows, present, [number], self.settings)
+        return rows
+
+    @property
+    def _impossible(self) -> list[int]:
+        """Splits that train on one class only."""
+        return [i for i, present in enumerate(self.settings.present) if present is not None and len(present) < 2]
+
+    @property
+    def _basis(self) -> Any:
+        assert self.task.basis is not None
+        return self.task.basis
+
+    def _scores(self) -> tuple[Scores, list[Array]]:
+        """(scores, out-of-fold values (E, l, c) of each split); values only where no scores are asked for."""
+        scoring = self.settings.scoring
+        found: dict[int, dict[str, Array]] = {}  # of each split: {metric: (sizes, E)}
+        values: dict[int, Array] = {}
+        per_fold = self.task.inputs.per_fold(self.task.kernel)
+        for view in views_of_folds(self.task.inputs, self._basis.landmarks, per_fold=per_fold):
+            feature_map = self._feature_map(view)
+            solutions = self._solve(view, feature_map)
+            if scoring is None:
+                whole = [[self._candidates(solution.paths[-1])] for solution in solutions]
+                values.update({number: part[0] for number, part in self._values(view, feature_map, whole).items()})
+                continue
+            scored = self._score_squares(view, solutions) or self._score_values(view, feature_map, solutions)
+            found.update(scored)
+        if scoring is None:
+            return {}, [values[number] for number in sorted(values)]
+        for number in self._impossible:
+            found[number] = {}
+        splits = [found[number] for number in sorted(found)]
+        names = list(dict.fromkeys(name for split in splits for name in split)) or list(scoring.metrics)
+        missing = np.full((len(self._basis.sizes), len(self.path.entries)), scoring.error_score, dtype=float)
+        return {name: np.stack([split.get(name, missing) for split in splits], axis=-1) for name in names}, []
+
+    def _feature_map(self, view: FeatureView) -> FeatureMap:
+        kernel, variance_ = self.task.kernel, None
+        if kernel.follows_data:
+            one = len(view.folds) == 1
+            variance_ = variance_of(view.X[view.folds.folds[0].train] if one else view.X)
+        d, n = view.X.shape[1], self.task.inputs.folds.n
+        return self._basis.feature_map(
+            kernel.bound(d, variance_), view.companions, d, smallest_pivot(n, float(self.path.penalties.min()))
+        )
+
+    def _solve(self, view: FeatureView, feature_map: FeatureMap) -> list[SplitSolution]:
+        """Coefficients of every candidate, split and number of landmarks."""
+        targets = self.path.targets.take(view.rows, view.splits[0]) if len(view.splits) == 1 else self.path.targets
+        groups = divide_rows(view.folds, targets, self._most_cells(feature_map.width))
+        widths = [feature_map.leading(size) or feature_map.width for size in self._basis.sizes]
+        total = self.task.inputs.folds.n
+        scaled = self.settings.scale_penalty
+        shares = [len(fold.train) / total if scaled else 1.0 for fold in view.folds]
+        with self.ledger.record("heldout"):
+            solutions = solve_splits(
+                feature_map, view.X, targets.Y, groups, self.path.penalties, bias=self.path.learner.bias,
+                widths=widths, shares=shares, threads=self.settings.streaming.threads,
+            )  # fmt: skip
+        self.ledger.add("pass", len(groups), 0.0)
+        return solutions
+
+    def _most_cells(self, width: int) -> int:
+        """Cells whose sums fit into the memory budget; an error if not even two do."""
+        needed, budget = 8.0 * width**2 * (LANES + 1), self.settings.streaming.budget
+        most = int(SHARE * budget / needed)
+        if most < 2:
+            raise ValueError(
+                f"Sums of {width} features need {human(2 * needed / SHARE)} at least, more than the memory budget of "
+                f"{human(budget)}. Use fewer landmarks or features, or raise memory_budget."
+            )
+        return most
+
+    # Scores from sums
+
+    def _score_squares(self, view: FeatureView, solutions: list[SplitSolution]) -> SplitScores | None:
+        """Scores of splits from squared errors alone; None where other metrics are asked for, or digits were lost."""
+        scoring, weights = self.settings.scoring, self.path.targets.weights
+        assert scoring is not None
+        metrics = scoring.metrics.items()
+        if self.path.coded.coding.classes is not None or isinstance(weights, tuple):
+            return None
+        if not all(metric.twin in OF_SQUARES and _same_weights(metric.params, weights) for _, metric in metrics):
+            return None
+        if not all(solution.errors for solution in solutions) or min(len(fold.test) for fold in view.folds) < 2:
+            return None
+        if any((e.total < FEW_DIGITS * e.terms).any() or e.weight <= 0 for s in solutions for e in s.errors):
+            return None
+        scores = {}
+        for number, fold, solution in zip(view.splits, view.folds, solutions):
+            test = view.rows[fold.test]
+            spread = variance(self.path.targets.Y[test], None if weights is None else weights[test])
+            missed = [self._of_entries(errors.total / errors.weight) for errors in solution.errors]
+            scores[number] = {name: np.stack([OF_SQUARES[m.twin](e, spread) for e in missed]) for name, m in metrics}
+        return scores
+
+    def _of_entries(self, values: Array) -> Array:
+        """Numbers (E, c) of the candidates from those of the distinct penalties (L, c)."""
+        return np.asarray(self.path.of_candidates(values[:, None])[:, 0])
+
+    # Scores from values
+
+    def _score_values(self, view: FeatureView, feature_map: FeatureMap, solutions: list[SplitSolution]) -> SplitScores:
+        """Scores of splits from out-of-fold values, of as many candidates at a time as fit into memory."""
+        settings, coding = self.settings, self.path.coded.coding
+        assert settings.scoring is not None
+        E, c = len(self.path.entries), self.path.targets.Y.shape[1]
+        tested = sum(len(fold.test) for fold in view.folds)
+        most = max(1, int(SHARE * settings.streaming.budget / (8.0 * tested * c)))  # candidates, of any size
+        sizes = list(range(len(self._basis.sizes)))
+        parts = [sizes[first : first + max(1, most // E)] for first in range(0, len(sizes), max(1, most // E))]
+        found: dict[int, list[dict[str, list[Array]]]] = {number: [{} for _ in sizes] for number in view.splits}
+        for part in parts:
+            for first in range(0, E, most):
+                some = slice(first, first + most)
+                paths = [[self._candidates(solution.paths[k], some) for k in part] for solution in solutions]
+                for number, values in self._values(view, feature_map, paths).items():
+                    if number in self._impossible:
+                        continue
+                    tested_rows = settings.scored_rows(number, settings.folds.folds[number].test)
+                    for k, own in zip(part, values):
+                        with self.ledger.record("scoring"):
+                            scores = settings.scoring.path(tested_rows, own, coding)
+                        for name, numbers in scores.items():
+                            found[number][k].setdefault(name, []).append(numbers)
+        return {
+            number: {name: np.stack([np.concatenate(size[name]) for size in split]) for name in split[0]}
+            for number, split in found.items()
+        }
+
+    def _values(
+        self, view: FeatureView, feature_map: FeatureMap, paths: Sequence[Sequence[RidgePath]]
+    ) -> dict[int, list[Array]]:
+        """Out-of-fold values (E, l, c) of the splits of a view, for several machines of each split, from one pass."""
+        stacked = [np.hstack([_padded(path.stacked, feature_map.width) for path in own]) for own in paths]
+        with self.ledger.record("pass"):
+            wanted = [(fold.test, B) for fold, B in zip(view.folds, stacked)]
+            found = products(feature_map, view.X, wanted, threads=self.settings.streaming.threads)
+        values = {}
+        for number, own, part in zip(view.splits, paths, found):
+            ends = np.cumsum([path.stacked.shape[1] for path in own])[:-1]
+            values[number] = [path.values(columns) for path, columns in zip(own, np.split(part, ends, axis=1))]
+        return values
+
+    def _candidates(self, path: RidgePath, some: slice = slice(None)) -> RidgePath:
+        """Coefficients of some candidates from those of the distinct penalties."""
+        return RidgePath(self.path.of_candidates(path.coef)[some], self._of_entries(path.intercept)[some])
+
+
+def _padded(B: Array, width: int) -> Array:
+    """Coefficients of all features: zero for those that are not among the first."""
+    return B if len(B) == width else np.vstack([B, np.zeros((width - len(B), B.shape[1]))])
+
+
+def _same_weights(params: dict[str, Any], weights: Array | None) -> bool:
+    """Whether a metric weighs rows as the machine does."""
+    if not params:
+        return weights is None
+    return set(params) == {"sample_weight"} and weights is not None and np.array_equal(params["sample_weight"], weights)
+
+
+def divide_rows(folds: Folds, targets: Targets, limit: int) -> list[Cells]:
+    """Cells of the splits: the folds themselves where these are disjoint, else sets of rows that splits share.
+
+    At most ``limit`` cells are summed at a time; the others take further passes over the rows.
+    """
+    weights = targets.weights
+    if not isinstance(weights, tuple) and len(folds) < limit and _disjoint(folds):
+        return [disjoint_cells([fold.test for fold in folds], folds.n, weights)]
+    if isinstance(weights, tuple):
+        factors = [fold.counts * own for fold, own in zip(folds, weights)]
+        return grouped_cells(factors, None, limit)
+    return grouped_cells([fold.counts for fold in folds], weights, limit)
+
+
+def _disjoint(folds: Folds) -> bool:
+    """Whether every split trains once on each row that it does not test, and no row is tested twice."""
+    tested = np.zeros(folds.n, dtype=np.intp)
+    for fold in folds:
+        np.add.at(tested, fold.test, 1)
+        if fold.given_train is not None or len(fold.removed) != len(fold.test):
+            return False
+    return bool(tested.max() <= 1) and folds.removable

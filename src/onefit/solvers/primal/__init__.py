@@ -1,0 +1,1 @@
+"""Solvers on explicit features: m unknowns, whatever the number of rows."""
