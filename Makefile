@@ -17,14 +17,14 @@ demo: $(VENV)/.installed
 	@$(BIN)/python benchmarks/demo.py
 
 # Every test once: `test` leaves out what is marked `slow` (what takes long, and combinations of parameters all of whose
-# pairs it tries in others: tests/conftest.py), and `test-full` runs `test`, then that; PART=0/3 is the first third of it.
+# pairs it tries in others: tests/conftest.py), and `test-full` runs `test`, then that.
 test: $(VENV)/.installed
 	@echo "==> running the quick tests, two at a time (3 minutes)"
 	@$(PYTEST)
 
 test-full: test
-	@echo "==> running all other tests, two at a time (half an hour)"
-	@$(PYTEST) -m slow $(if $(PART),--part $(PART))
+	@echo "==> running all other tests, two at a time (10 minutes)"
+	@$(PYTEST) -m slow
 
 lint: $(VENV)/.installed
 	@echo "==> ruff"

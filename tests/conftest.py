@@ -5,19 +5,13 @@ import sys
 from functools import wraps
 from itertools import combinations
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pytest
 
 
-def pytest_addoption(parser):
-    """``--part 1/3``: the second third of the tests, by a digest of their ids."""
-    parser.addoption("--part", default="0/1", help="k/n: one of n parts of the tests, numbered from 0")
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     """Mark as ``slow`` the combinations of a test's parameters that ``make test`` leaves to ``make test-full``.
 
     What stays has every pair of values of two parameters at least once, with one of the values of ``seed``; of a test
@@ -32,10 +26,6 @@ def pytest_collection_modifyitems(config, items):
         mark = cases[0].get_closest_marker("quick")
         for item in set(cases) - set(pairwise(cases)[: mark.args[0] if mark else None]):
             item.add_marker(pytest.mark.slow)
-    part, parts = map(int, config.getoption("--part").split("/"))
-    others = [item for item in items if crc32(item.nodeid.encode()) % parts != part]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if crc32(item.nodeid.encode()) % parts == part]
 
 
 def pairwise(cases):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 COMMAND = [sys.executable, "-m", "onefit.cli", "reproduce", "sm:2", "--datasets", "wdbc", "--splits", "12"]
-KILLS = 10
+KILLS = 5
 
 
 def written(folder):
