@@ -17,6 +17,26 @@ def krr_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> fl
     Theorem 8. Holds with the empirical stability of a Gram matrix in all experiments, to about half of its value. Not
     informative beyond ``krr_change_without_stability``, which is never larger, since beta is at least kappa.
 
+    Parameters
+    ----------
+    beta : float
+        Kernel stability, such as ``criteria.kernel_stability(K)``.
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
     >>> krr_change(1.0, kappa=1.0, M=1.0, lam=1.0, n=11)
     0.3
     """
@@ -32,6 +52,24 @@ def krr_change_without_stability(*, kappa: float, M: float, lam: float, n: int) 
 
     In the manner of Bousquet & Elisseeff; informative for lam well above kappa / n.
 
+    Parameters
+    ----------
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
     >>> krr_change_without_stability(kappa=1.0, M=1.0, lam=1.0, n=10)
     0.2
     """
@@ -47,6 +85,26 @@ def krr_uniform_stability(beta: float, *, kappa: float, M: float, lam: float, n:
 
     Theorem 1. Decays like 1/√n only, since the empirical beta of a fixed Gaussian kernel grows like √n.
 
+    Parameters
+    ----------
+    beta : float
+        Kernel stability, such as ``criteria.kernel_stability(K)``.
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
     >>> krr_uniform_stability(1.0, kappa=1.0, M=1.0, lam=1.0, n=11)
     1.2
     """
@@ -101,6 +159,34 @@ def krr_risk_bound(
 
     Theorem 3, gamma as in ``krr_uniform_stability``. The paper cites Bousquet & Elisseeff's Theorem 11; the exponential
     bound is their Theorem 12. Vacuous: with beta of order √n the last term does not vanish.
+
+    Parameters
+    ----------
+    empirical_risk : float
+        Mean squared error on the training rows.
+    beta : float
+        Kernel stability, such as ``criteria.kernel_stability(K)``.
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+    delta : float
+        Probability of failing.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from onefit import bounds
+    >>> round(bounds.krr_risk_bound(0.1, 1.0, kappa=1.0, M=1.0, lam=1.0, n=1001, delta=0.5), 4)
+    1.0925
     """
     gamma = krr_uniform_stability(beta, kappa=kappa, M=M, lam=lam, n=n)
     return uniform_stability_bound(empirical_risk, gamma, Q=2 * (kappa * M / lam) ** 2 + 2 * M**2, n=n, delta=delta)
@@ -115,6 +201,22 @@ def svm_change(beta: float, *, kappa: float, lam: float) -> float:
     Mohri & Talwalkar (2010), not compared with the source, and, as the paper, neglects 1/n against 1/(n-1). Vacuous: it
     does not fall with n.
 
+    Parameters
+    ----------
+    beta : float
+        Kernel stability, such as ``criteria.kernel_stability(K)``.
+    kappa : float
+        Bound of K(x, x).
+    lam : float
+        Penalty on the mean loss.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
     >>> round(svm_change(4.0, kappa=1.0, lam=1.0), 12)
     2.0
     """
@@ -130,6 +232,32 @@ def svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam: flo
     What Theorem 4 should read, by Bousquet & Elisseeff's Theorem 11 (constants not compared with the source). The
     paper's Q = 1 + lam kappa is wrong, and its sqrt(beta²/delta) does not follow. Vacuous: gamma, which is
     ``svm_change``, does not fall with n.
+
+    Parameters
+    ----------
+    empirical_risk : float
+        Mean hinge loss on the training rows.
+    beta : float
+        Kernel stability, such as ``criteria.kernel_stability(K)``.
+    kappa : float
+        Bound of K(x, x).
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+    delta : float
+        Probability of failing.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from onefit import bounds
+    >>> round(bounds.svm_risk_bound(0.0, 1.0, kappa=1.0, lam=1.0, n=100, delta=0.5), 4)
+    5.3861
     """
     gamma = svm_change(beta, kappa=kappa, lam=lam)
     return pointwise_hypothesis_stability_bound(empirical_risk, gamma, Q=1 + math.sqrt(kappa / lam), n=n, delta=delta)

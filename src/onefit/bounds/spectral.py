@@ -21,6 +21,26 @@ def sps_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> fl
     follows from others; with the empirical one no violation was found, and there is no proof. No more informative than
     ``krr_change_without_stability``.
 
+    Parameters
+    ----------
+    beta : float
+        Spectral perturbation stability.
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
     >>> sps_change(1.0, kappa=1.0, M=1.0, lam=1.0, n=4)
     1.0
     """
@@ -39,6 +59,34 @@ def sps_risk_bound(
 
     with Q = 2 κ²M²/λ² + 2M². Theorem 2, corrected: the paper has a wrong sign in the difference of the losses, and its
     statement drops the 4n and a factor two. Vacuous unless lam is large: γ falls like 1/(lam² n).
+
+    Parameters
+    ----------
+    empirical_risk : float
+        Mean squared error on the training rows.
+    beta : float
+        Spectral perturbation stability.
+    kappa : float
+        Bound of K(x, x).
+    M : float
+        Bound of \|y\|.
+    lam : float
+        Penalty on the mean loss.
+    n : int
+        Number of rows.
+    delta : float
+        Probability of failing.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from onefit import bounds
+    >>> round(bounds.sps_risk_bound(0.1, 1.0, kappa=1.0, M=1.0, lam=1.0, n=1001, delta=0.5), 4)
+    1.0925
     """
     gamma = sps_change(beta, kappa=kappa, M=M, lam=lam, n=n) * (2 * M + 2 * kappa * M / lam)
     return uniform_stability_bound(empirical_risk, gamma, Q=2 * (kappa * M / lam) ** 2 + 2 * M**2, n=n, delta=delta)
@@ -99,6 +147,22 @@ def margin_lower_bound(spectral_measure: float, total: float, *, ridge: float) -
     the *sum* of losses as ``ridge``. The paper's c_0 = C lam / (C + lam) is wrong: K = 11ᵀ, n = 2, lam = 10 violates
     it. True, and weak: SM is at most 1/n.
 
+    Parameters
+    ----------
+    spectral_measure : float
+        ``SM(degree=1, weighted=False)``.
+    total : float
+        Sum C of all entries of K.
+    ridge : float
+        Penalty on the sum of losses.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
     >>> round(margin_lower_bound(0.5, 4.0, ridge=10.0), 12)
     0.142857142857
     """
@@ -157,6 +221,30 @@ def sm_risk_bound(spectral_measure: float, total: float, *, ridge: float, n: int
     literature, and its hypothesis is not met as the paper states it. Vacuous: always above one, since SM is at most 1/n
     and the bracket at least 2/n. Theorem 2 as printed is false (its right side can be negative) and, corrected, always
     above one: it is left out.
+
+    Parameters
+    ----------
+    spectral_measure : float
+        ``SM(degree=1, weighted=False)``.
+    total : float
+        Sum C of all entries of K.
+    ridge : float
+        Penalty on the sum of losses.
+    n : int
+        Number of rows.
+    delta : float
+        Probability of failing.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from onefit import bounds
+    >>> round(bounds.sm_risk_bound(0.01, 100.0, ridge=1.0, n=100, delta=0.5), 3)
+    9.407
     """
     check_delta(delta)
     check_rows(n)

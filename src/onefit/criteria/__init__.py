@@ -45,6 +45,18 @@ REGISTRY: dict[str, type[Criterion]] = {
 def resolve(criterion: str | Criterion) -> Criterion:
     """A criterion from its name, however that is spelt, or itself.
 
+    Parameters
+    ----------
+    criterion : str or Criterion
+        A name, in any spelling, or a criterion, which is returned as it is.
+
+    Returns
+    -------
+    Criterion
+        With its default parameters if a name was given.
+
+    Examples
+    --------
     >>> from onefit import criteria
     >>> criteria.resolve("bif").order, criteria.resolve("RadiusMargin") == criteria.resolve("radius_margin")
     (5, True)
@@ -61,6 +73,19 @@ def resolve(criterion: str | Criterion) -> Criterion:
 def resolve_all(criterion: Any, *, scale_penalty: bool = False) -> list[Criterion]:
     """Criteria from one, or from a list of them; ``scale_penalty`` holds for all that hold rows out.
 
+    Parameters
+    ----------
+    criterion : str, Criterion or list of these
+        One or several; a ValueError if there are none.
+    scale_penalty : bool, default=False
+        Whether penalties follow the number of training rows in all that hold rows out.
+
+    Returns
+    -------
+    list of Criterion
+
+    Examples
+    --------
     >>> from onefit import criteria
     >>> [criterion.name for criterion in criteria.resolve_all(["cv", criteria.SM()])]
     ['cv', 'sm']

@@ -30,6 +30,22 @@ class ALO(Criterion):
     Laws    the sum of the BIF series with as many folds as rows, but for the logistic loss; its first term is the
             infinitesimal jackknife.
     Source  Rad & Maleki (2018); Wang et al. (2018).
+
+    Parameters
+    ----------
+    h : float, default=None
+        Half width over which kinks of a loss are smoothed. None: 0.01 for the hinge loss, a hundredth of epsilon
+        for regression, nothing for the squared hinge loss.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss to average; None and a callable as in ``CV``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import criteria
+    >>> criteria.ALO()(np.eye(3), np.array([1.0, 2.0, 2.0]), KernelRidge(kernel="precomputed"))
+    3.0
     """
 
     h: float | None = None

@@ -54,6 +54,12 @@ class Criterion(ABC):
     ``revision`` is raised by hand when its values change, so that studies do not mix them with earlier ones.
     ``exactness`` labels its values in the results of a search;
     ``formula``, ``cost``, ``estimates``, ``use`` and ``failures`` are its row in the table of all criteria.
+
+    Examples
+    --------
+    >>> from onefit import criteria
+    >>> criteria.KTA().greater_is_better, criteria.KTA().reads
+    (True, ('gram', 'labels'))
     """
 
     name: ClassVar[str]

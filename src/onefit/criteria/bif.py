@@ -35,6 +35,33 @@ class BIF(Criterion):
     Oracle  dense matrix powers; the paper's operators.
     Source  Liu, Liao, Jiang, Ding, Lin & Wang, Fast cross-validation for kernel-based algorithms: equation 5, and for
             the square loss equations 7 to 10.
+
+    Parameters
+    ----------
+    order : int or float, default=5
+        Number of terms of the series; ``np.inf`` is its sum.
+    h : float, default=None
+        Half width over which kinks of a loss are smoothed. None: 0.01 for the hinge loss, a hundredth of epsilon
+        for regression, nothing for the squared hinge loss.
+    start : {"smoothed", "plug-in"}, default="smoothed"
+        Solution that the series starts from: of the smoothed loss, or of the loss itself, as in the paper.
+    scale_penalty : bool, default=False
+        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
+    aggregate : {"points", "folds"}, default="points"
+        Mean over all tested rows, or mean of the folds' means.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss to average; None and a callable as in ``CV``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import criteria
+    >>> K, y, ridge = np.ones((4, 4)), np.array([1.0, 2.0, 3.0, 4.0]), KernelRidge(kernel="precomputed")
+    >>> [round(criteria.BIF(order=order)(K, y, ridge, cv=2), 4) for order in (1, 5, np.inf)]
+    [2.7, 3.6938, 3.7222]
+    >>> round(criteria.CV()(K, y, ridge, cv=2), 4)
+    3.7222
     """
 
     order: float = 5

@@ -38,6 +38,19 @@ class BR(Criterion):
     Laws    with d = 0 a monotone function of the squared-error LOO.
     Source  Cawley & Talbot, Preventing over-fitting during model selection via Bayesian regularisation of the
             hyper-parameters, Journal of Machine Learning Research 8 (2007).
+
+    Parameters
+    ----------
+    theta : {"log", "linear"}, default="log"
+        Parameters of the prior: logarithms of the kernel's parameters, or the parameters themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import criteria
+    >>> criteria.BR()(np.eye(2), np.array([1.0, 1.0]), KernelRidge(kernel="precomputed"))
+    0.0
     """
 
     theta: str = "log"

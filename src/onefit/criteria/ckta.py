@@ -31,6 +31,8 @@ class CKTA(Criterion):
     Laws    invariant to scaling and centring of K, to scaling of y and to adding a constant to it.
     Source  Cortes, Mohri & Rostamizadeh (2012).
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit import criteria
     >>> y = np.array([-1, -1, 1, 1])

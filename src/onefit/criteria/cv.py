@@ -38,6 +38,24 @@ class CV(Criterion):
             kernel-based algorithms, the mean over folds the loss of f_kcv in Section V of Liu, Liao, Zhang, Ren & Wang,
             Kernel stability for model selection in kernel-based algorithms; neither is numbered.
 
+    Parameters
+    ----------
+    scale_penalty : bool, default=False
+        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
+    aggregate : {"points", "folds"}, default="points"
+        Mean over all tested rows, or mean of the folds' means.
+    certify : bool, default=False
+        Whether a search of support vector machines may stop a fold once its labels or values are proved.
+    prune : bool, default=False
+        Whether it may give up candidates that cannot win any more; needs ``certify``.
+    tolerance : float, default=1e-3
+        Error of certified values of a regression, relative to the standard deviation of the targets.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss to average; a callable takes targets and decision values and returns one number for each row. None:
+        wrong labels, or the squared error of a regression.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit import LSSVR, criteria
     >>> K = np.eye(4)

@@ -39,6 +39,19 @@ class CVVariance(Criterion):
     Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms, Section V
             (not numbered); Nadeau & Bengio (2003) for the correlation.
 
+    Parameters
+    ----------
+    eta : float or list of float, default=1.0
+        Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
+    correlation : float, default=None
+        Correlation of two folds' errors, from 0 up to 1; None: the share of the rows that a split tests.
+    scale_penalty : bool, default=False
+        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss to average; None and a callable as in ``CV``.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> from onefit import criteria

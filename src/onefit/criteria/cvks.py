@@ -32,6 +32,29 @@ class CVKS(Criterion):
     Laws    eta = 0 is cross-validation with the same loss.
     Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms: equation 6;
             Remark 2 for the norms.
+
+    Parameters
+    ----------
+    eta : float or list of float, default=0.5
+        Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
+    scale_penalty : bool, default=False
+        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
+    aggregate : {"points", "folds"}, default="points"
+        Mean over all tested rows, or mean of the folds' means.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss to average; None is the loss of the machine.
+    norm : {"spectral", "trace", "frobenius"}, default="spectral"
+        Norm of the stability: see ``kernel_stability``.
+    order : int or float, default=None
+        Order of the influence-function series that held-out values are taken from; None: they are exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import criteria
+    >>> criteria.CVKS(eta=1.0)(np.eye(2), np.array([2.0, 2.0]), KernelRidge(kernel="precomputed"), cv=2)
+    4.5
     """
 
     eta: Any = 2.0**-1

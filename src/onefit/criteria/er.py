@@ -31,6 +31,22 @@ class ER(Criterion):
     Oracle  all eigenvalues, and a fit.
     Laws    the penalty is invariant to scaling of K.
     Source  Liu & Liao, Eigenvalues ratio for kernel selection of kernel methods, AAAI 2015.
+
+    Parameters
+    ----------
+    components : int, "sqrt" or list of these, default="sqrt"
+        Number t of leading eigenvalues; "sqrt" is ⌊√n⌋.
+    eta : float or list of float, default=1.0
+        Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> from onefit import criteria
+    >>> K, y, ridge = np.diag([3.0, 1.0]), np.array([2.0, 2.0]), KernelRidge(kernel="precomputed")
+    >>> round(criteria.ER(components=1)(K, y, ridge), 4)
+    0.9583
     """
 
     components: Any = "sqrt"

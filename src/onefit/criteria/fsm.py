@@ -28,6 +28,8 @@ class FSM(Criterion):
     Laws    invariant to scaling of K and to adding a constant to it; K = I gives 0, its smallest value.
     Source  Nguyen & Ho, An efficient kernel matrix evaluation measure (2008).
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit import criteria
     >>> criteria.FSM()(np.eye(4), np.array([0, 0, 1, 1]))

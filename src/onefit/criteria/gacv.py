@@ -24,6 +24,15 @@ class GACV(Criterion):
     Oracle  the formula over the rows of another solver's fit; leave-one-out hinge loss is only approximated.
     Laws    at least the empirical hinge risk.
     Source  Wahba, Lin & Zhang (2000).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from onefit import criteria
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1, -1, 1, 1])
+    >>> criteria.GACV()(X @ X.T, y, SVC(kernel="precomputed", C=10))
+    0.25
     """
 
     name = "gacv"

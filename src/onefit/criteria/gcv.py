@@ -25,6 +25,8 @@ class GCV(Criterion):
     Laws    V(c y) = c² V(y); with a bias V(y + c) = V(y); equals the squared-error LOO where all leverages are equal.
     Source  Golub, Heath & Wahba (1979).
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> from onefit import criteria

@@ -25,6 +25,8 @@ class KTA(Criterion):
     Laws    invariant to scaling of K and of y; between -1 and 1.
     Source  Cristianini, Shawe-Taylor, Elisseeff & Kandola (2002).
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit import criteria
     >>> y = np.array([-1, -1, 1, 1])

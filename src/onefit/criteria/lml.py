@@ -26,6 +26,8 @@ class LML(Criterion):
     Laws    invariant to rotations of (K, y); K and alpha times c, y times √c subtract (n/2) log c.
     Source  Rasmussen & Williams (2006), 2.30.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> from onefit import criteria

@@ -30,6 +30,15 @@ class LOO(Criterion):
     Laws    equals CV with as many folds as rows.
     Source  Cawley & Talbot (2004); Cawley (2006).
 
+    Parameters
+    ----------
+    scale_penalty : bool, default=False
+        Whether to train with (n-1)/n of the ridge.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss to average; None: wrong labels, or the squared error of a regression. "squared" is PRESS / n.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> from onefit import criteria

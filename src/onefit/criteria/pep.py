@@ -29,6 +29,13 @@ class PEP(Criterion):
     Source  Liu, Liao, Lin, Yue & Wang, Infinite kernel learning: generalization bounds and algorithms, and
             Generalization analysis for ranking using integral operator, both AAAI 2017.
 
+    Parameters
+    ----------
+    components : int, "sqrt" or list of these, default="sqrt"
+        Number t of leading eigenvalues; "sqrt" is ⌊√n⌋.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit import criteria
     >>> criteria.PEP(components=1)(np.diag([3.0, 1.0]), None)

@@ -24,6 +24,14 @@ class RadiusMargin(Criterion):
     Oracle  the largest distance to the centre; LIBSVM or Newton's method for the weights.
     Laws    at least the leave-one-out error without bias; invariant to scaling of K by c and C by 1/c.
     Source  Vapnik (1998); Chapelle, Vapnik, Bousquet & Mukherjee (2002).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import L2SVC, criteria
+    >>> y = np.array([-1, -1, 1, 1])
+    >>> round(criteria.RadiusMargin()(np.eye(4), y, L2SVC(kernel="precomputed")), 6)
+    0.75
     """
 
     name = "radius_margin"

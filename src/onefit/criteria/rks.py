@@ -29,6 +29,17 @@ class RKS(Criterion):
     Source  Liu, Liao, Zhang, Ren & Wang, Kernel stability for model selection in kernel-based algorithms: equation 5;
             Remark 2 for the norms.
 
+    Parameters
+    ----------
+    eta : float or list of float, default=0.25
+        Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss of the risk; None is the loss of the machine.
+    norm : {"spectral", "trace", "frobenius"}, default="spectral"
+        Norm of the stability: see ``kernel_stability``.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> from onefit import criteria

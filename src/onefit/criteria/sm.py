@@ -39,6 +39,19 @@ class SM(Criterion):
     Source  Li, Liu, Lin, Yue & Wang, Efficient kernel selection via spectral analysis: Definition 1, and equation 1 for
             the weighted form.
 
+    Parameters
+    ----------
+    degree : int, default=3
+        Power r of the normalised Gram matrix.
+    weighted : bool, default=True
+        Whether classes count alike, whatever their sizes.
+    threshold : float, default=None
+        Least eigenvalue h of the hinge form, which takes the place of the power.
+    absolute : bool, default=False
+        Whether K is divided by the sum of its absolute entries, which may then be negative.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit import criteria
     >>> y = np.array([-1, -1, 1, 1])

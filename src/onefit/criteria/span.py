@@ -32,6 +32,15 @@ class Span(Criterion):
     Oracle  dense inverses; leave-one-out fits of the squared hinge loss wherever no support vector changes its state.
     Laws    no more than one; for the squared hinge loss exact where the support vectors stay the same.
     Source  Vapnik & Chapelle (2000); Chapelle, Vapnik, Bousquet & Mukherjee (2002).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from onefit import criteria
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1, -1, 1, 1])
+    >>> criteria.Span()(X @ X.T, y, SVC(kernel="precomputed", C=10))
+    0.5
     """
 
     name = "span"

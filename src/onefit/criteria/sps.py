@@ -38,6 +38,17 @@ class SPS(Criterion):
     Source  Liu & Liao, Kernel selection with spectral perturbation stability of kernel matrix (2014): equation 2
             (exact), Theorem 3 with equation 6 (first order). The trace is not in it.
 
+    Parameters
+    ----------
+    exact : bool, default=False
+        Whether eigenvalues change exactly, or to first order, as in the paper.
+    delta : float or list of float, default=1.0
+        Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
+    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
+        Loss of the risk; None is the loss of the machine.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> from onefit import criteria

@@ -25,6 +25,20 @@ class XiAlpha(Criterion):
     Oracle  leave-one-out fits, which it is never below.
     Laws    grows with rho.
     Source  Joachims (2000).
+
+    Parameters
+    ----------
+    rho : float, default=2.0
+        Factor of the coefficients; with less than two it need not be a bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from onefit import criteria
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1, -1, 1, 1])
+    >>> criteria.XiAlpha()(X @ X.T, y, SVC(kernel="precomputed", C=10))
+    0.5
     """
 
     rho: float = 2.0

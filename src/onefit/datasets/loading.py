@@ -20,6 +20,18 @@ def load(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     y holds the labels of the file as integers for classification, doubles for regression. Where the set comes from
     is described at :func:`fetch`.
 
+    Parameters
+    ----------
+    name : str
+        Name or alias of a registered set.
+
+    Returns
+    -------
+    X : array (n, d)
+        Features as doubles.
+    y : array (n,)
+        Labels as integers, or targets as doubles.
+
     Examples
     --------
     >>> from onefit import datasets
@@ -44,6 +56,15 @@ def fetch(name: str) -> Table:
 
     Files are compared with the registered sha256. A file of the data folder that differs is an error, not a reason
     to go on to the next source.
+
+    Parameters
+    ----------
+    name : str
+        Name or alias of a registered set.
+
+    Returns
+    -------
+    Table
 
     Examples
     --------

@@ -35,6 +35,13 @@ class DataSet:
         Where it may be downloaded from; empty where no file with these contents is known.
     remark : str
         Binarisation, quirks, and why there is no download.
+
+    Examples
+    --------
+    >>> from onefit import datasets
+    >>> iris = datasets.info("iris")
+    >>> iris.task, iris.rows, iris.features
+    ('classification', 150, 4)
     """
 
     name: str
@@ -53,6 +60,12 @@ class DataSet:
 def names() -> tuple[str, ...]:
     """The names of all registered sets, in alphabetical order.
 
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
     >>> "heart" in names() and "space_ga" in names()
     True
     """
@@ -62,6 +75,17 @@ def names() -> tuple[str, ...]:
 def info(name: str) -> DataSet:
     """The entry of a set, by its name or an alias; case, ``-`` and ``_`` make no difference.
 
+    Parameters
+    ----------
+    name : str
+        Name or alias.
+
+    Returns
+    -------
+    DataSet
+
+    Examples
+    --------
     >>> info("Space-GA").name, info("german").rows, info("wdbc").bundled
     ('space_ga', 1000, 'breast_cancer')
     """

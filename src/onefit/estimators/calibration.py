@@ -56,6 +56,23 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):
     """The best estimator of a search with probabilities, as ``calibrated`` returns it.
 
     ``predict`` is that of the best estimator; the largest probability may, rarely, belong to another class.
+
+    Parameters
+    ----------
+    search : KernelSearchCV
+        The search; ``fit`` runs a copy of it.
+    method : {"sigmoid", "isotonic"}, default="sigmoid"
+        As in ``calibrated``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from onefit import CalibratedSearch, KernelSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = KernelSearchCV(SVC(), {"gamma": [0.01, 0.1, 1], "C": [0.1, 1, 10]}, cv=5)
+    >>> CalibratedSearch(search).fit(X, y).predict_proba(X[:2]).argmax(axis=1).tolist()
+    [0, 0]
     """
 
     def __init__(self, search, method="sigmoid"):

@@ -146,6 +146,23 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
     With ``fit_intercept=False`` it is ``KernelRidge``. Parameters and attributes are those of ``LSSVC``
     without classes; y may have several columns.
 
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Ridge, as in ``KernelRidge``: positive, or zero.
+    kernel : str, callable or Kernel, default="rbf"
+        As in ``LSSVC``.
+    gamma : float, default=None
+        None is ``1 / n_features``, as in ``KernelRidge``.
+    degree : float, default=3
+        Degree of polynomial kernels.
+    coef0 : float, default=1
+        Constant of polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword parameters of a callable kernel.
+    fit_intercept : bool, default=True
+        Whether there is an unpenalised bias.
+
     Examples
     --------
     >>> import numpy as np

@@ -24,6 +24,8 @@ Lookup = Callable[[Base], Array]
 class Kernel(ABC):
     """A frozen value that turns base matrices into Gram matrices.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from onefit.kernels import Gaussian, Linear
     >>> X = np.array([[0.0], [1.0]])
@@ -191,7 +193,23 @@ class _Pair(Kernel):
 
 @dataclass(frozen=True)
 class Sum(_Pair):
-    """``k(x, x') = left(x, x') + right(x, x')``."""
+    """``k(x, x') = left(x, x') + right(x, x')``.
+
+    Parameters
+    ----------
+    left : Kernel
+        First kernel.
+    right : Kernel
+        Second kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> (kernels.Linear() + kernels.Linear())(X).round(4).tolist()
+    [[2.0, 2.0], [2.0, 4.0]]
+    """
 
     def rank(self, n_features: int) -> float:
         return self.left.rank(n_features) + self.right.rank(n_features)
@@ -213,7 +231,23 @@ class Sum(_Pair):
 
 @dataclass(frozen=True)
 class Product(_Pair):
-    """``k(x, x') = left(x, x') right(x, x')``."""
+    """``k(x, x') = left(x, x') right(x, x')``.
+
+    Parameters
+    ----------
+    left : Kernel
+        First kernel.
+    right : Kernel
+        Second kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> (kernels.Linear() * kernels.Linear())(X).round(4).tolist()
+    [[1.0, 1.0], [1.0, 4.0]]
+    """
 
     def rank(self, n_features: int) -> float:
         return self.left.rank(n_features) * self.right.rank(n_features)
@@ -238,7 +272,23 @@ class Product(_Pair):
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """``k(x, x') = factor kernel(x, x')``."""
+    """``k(x, x') = factor kernel(x, x')``.
+
+    Parameters
+    ----------
+    factor : float
+        Finite number, not negative.
+    kernel : Kernel
+        Kernel to be scaled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> (2 * kernels.Linear())(X).round(4).tolist()
+    [[2.0, 2.0], [2.0, 4.0]]
+    """
 
     factor: float
     kernel: Kernel

@@ -17,7 +17,16 @@ from .gamma import Gamma, known_gamma
 
 @dataclass(frozen=True)
 class Linear(ElementWise):
-    """``x · x'``."""
+    """``x · x'``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Linear()(X).round(4).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
+    """
 
     base = staticmethod(bases.dot)
 
@@ -37,7 +46,16 @@ class Linear(ElementWise):
 
 @dataclass(frozen=True)
 class Cosine(ElementWise):
-    """``x · x' / (|x| |x'|)``."""
+    """``x · x' / (|x| |x'|)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Cosine()(X).round(4).tolist()
+    [[1.0, 0.7071], [0.7071, 1.0]]
+    """
 
     base = staticmethod(bases.cosine)
 
@@ -57,7 +75,26 @@ class Cosine(ElementWise):
 
 @dataclass(frozen=True)
 class Polynomial(WithGamma):
-    """``(gamma x · x' + coef0) ** degree``; ``gamma`` as in ``Gaussian``."""
+    """``(gamma x · x' + coef0) ** degree``; ``gamma`` as in ``Gaussian``.
+
+    Parameters
+    ----------
+    degree : float, default=3
+        Power; not positive semi-definite if it has a fraction.
+    gamma : float, array, "scale" or None, default=None
+        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
+        one number for each feature.
+    coef0 : float, default=1.0
+        Constant that is added to the inner product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Polynomial(degree=2, gamma=1.0)(X).round(4).tolist()
+    [[4.0, 4.0], [4.0, 9.0]]
+    """
 
     degree: float = 3
     gamma: Gamma = None
@@ -101,7 +138,24 @@ class Polynomial(WithGamma):
 
 @dataclass(frozen=True)
 class Sigmoid(WithGamma):
-    """``tanh(gamma x · x' + coef0)``; not positive semi-definite; ``gamma`` as in ``Gaussian``."""
+    """``tanh(gamma x · x' + coef0)``; not positive semi-definite; ``gamma`` as in ``Gaussian``.
+
+    Parameters
+    ----------
+    gamma : float, array, "scale" or None, default=None
+        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
+        one number for each feature.
+    coef0 : float, default=1.0
+        Constant that is added to the inner product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Sigmoid(gamma=1.0, coef0=0.0)(X).round(4).tolist()
+    [[0.7616, 0.7616], [0.7616, 0.964]]
+    """
 
     gamma: Gamma = None
     coef0: float = 1.0

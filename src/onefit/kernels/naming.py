@@ -40,6 +40,25 @@ def from_params(
     Parameters that a kernel does not have are ignored, as scikit-learn does, so two settings that differ
     only in those give equal kernels. A callable takes two rows and returns a number.
 
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        Name that scikit-learn knows, a kernel, which is returned as it is, or a callable of two rows.
+    gamma : float, "scale" or None, default=None
+        Inverse width; None is ``1 / n_features``.
+    degree : float, default=3
+        Power of polynomials.
+    coef0 : float, default=1.0
+        Constant of polynomials and sigmoids.
+    kernel_params : dict, default=None
+        Keyword parameters of a callable.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
     >>> from onefit.kernels import from_params
     >>> from_params("linear", gamma=1.0) == from_params("linear", gamma=2.0)
     True

@@ -19,7 +19,17 @@ from .element_wise import ElementWise
 
 @dataclass(frozen=True)
 class Precomputed(ElementWise):
-    """The data are the Gram matrix itself."""
+    """The data are the Gram matrix itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> K = X @ X.T
+    >>> kernels.Precomputed()(K).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
+    """
 
     base = staticmethod(bases.precomputed)
 
@@ -29,7 +39,16 @@ class Precomputed(ElementWise):
 
 @dataclass(frozen=True)
 class AdditiveChi2(ElementWise):
-    """``-Σ (x - x')² / (x + x')`` of non-negative features; conditionally positive definite only."""
+    """``-Σ (x - x')² / (x + x')`` of non-negative features; conditionally positive definite only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> np.abs(kernels.AdditiveChi2()(X)).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
 
     base = staticmethod(bases.additive_chi2)
 
@@ -39,7 +58,21 @@ class AdditiveChi2(ElementWise):
 
 @dataclass(frozen=True)
 class Chi2(ElementWise):
-    """``exp(-gamma Σ (x - x')² / (x + x'))`` of non-negative features."""
+    """``exp(-gamma Σ (x - x')² / (x + x'))`` of non-negative features.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Inverse width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Chi2()(X).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
+    """
 
     gamma: float = 1.0
     base = staticmethod(bases.additive_chi2)
@@ -66,7 +99,21 @@ class Chi2(ElementWise):
 
 @dataclass(frozen=True)
 class Function(Kernel):
-    """Any callable of two rows that returns a number, with its keyword parameters."""
+    """Any callable of two rows that returns a number, with its keyword parameters.
+
+    Parameters
+    ----------
+    function : PairwiseFunction
+        The callable with its parameters, as ``Function.of`` makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Function.of(lambda x, z: float(x @ z))(X).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
+    """
 
     function: PairwiseFunction
 

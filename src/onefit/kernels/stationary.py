@@ -55,6 +55,20 @@ class Gaussian(_Exponential):
 
     ``gamma=None`` is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has a number for
     each feature, ``exp(-Σ gamma_j (x_j - x'_j)²)``, and is kept as a tuple.
+
+    Parameters
+    ----------
+    gamma : float, array, "scale" or None, default=None
+        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
+        one number for each feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Gaussian(gamma=0.5)(X).round(4).tolist()
+    [[1.0, 0.6065], [0.6065, 1.0]]
     """
 
     gamma: Gamma = None
@@ -63,7 +77,22 @@ class Gaussian(_Exponential):
 
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
-    """``exp(-gamma |x - x'|₁)``; ``gamma`` as in ``Gaussian``."""
+    """``exp(-gamma |x - x'|₁)``; ``gamma`` as in ``Gaussian``.
+
+    Parameters
+    ----------
+    gamma : float, array, "scale" or None, default=None
+        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
+        one number for each feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Laplacian(gamma=1.0)(X).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
+    """
 
     gamma: Gamma = None
     base = staticmethod(bases.cityblock)
@@ -75,6 +104,21 @@ class Matern(_Decaying):
 
     ``nu`` = 1/2 is exp(-r), 3/2 and 5/2 have closed forms, infinity is exp(-r²/2); others, up to 100, use the
     Bessel function ``K_nu`` and are much slower.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+        Unit of distances.
+    nu : float, default=1.5
+        Smoothness, at most 100, or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.Matern(nu=0.5)(X).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
     """
 
     length_scale: float = 1.0
@@ -119,7 +163,23 @@ class Matern(_Decaying):
 
 @dataclass(frozen=True)
 class RationalQuadratic(_Decaying):
-    """``(1 + |x - x'|² / (2 alpha length_scale²)) ** -alpha``, a mixture of Gaussians, as scikit-learn's GP kernel."""
+    """``(1 + |x - x'|² / (2 alpha length_scale²)) ** -alpha``, a mixture of Gaussians, as scikit-learn's GP kernel.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+        Unit of distances.
+    alpha : float, default=1.0
+        Shape of the mixture: infinity would be a Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit import kernels
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> kernels.RationalQuadratic()(X).round(4).tolist()
+    [[1.0, 0.6667], [0.6667, 1.0]]
+    """
 
     length_scale: float = 1.0
     alpha: float = 1.0

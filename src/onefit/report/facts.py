@@ -42,6 +42,7 @@ LEDGER_WORDS = {
     "full solution": "dual problems of all rows",
     "fold solution": "dual problems of the rows of a fold",
     "heldout": "passes for held-out values",
+    "pass": "passes over all rows, a block at a time",
     "scoring": "calls for scores",
     "proved in round 0": "held-out values proved at the start",
     "proved in round 1": "held-out values proved in one round",
