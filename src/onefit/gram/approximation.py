@@ -74,7 +74,8 @@ class Landmarks:
 class RandomFeatures:
     r"""Replace a Gaussian kernel by the inner product of random Fourier features, orthogonal in groups.
 
-    .. math:: z(x) = D^{-1/2} (\cos w_1^T x, \sin w_1^T x, …, \cos w_D^T x, \sin w_D^T x), \qquad w_j \sim N(0, 2\gamma)
+    .. math:: z(x) = D^{-1/2} (\cos w_1^T x, \sin w_1^T x, \ldots, \cos w_D^T x, \sin w_D^T x), \qquad
+              w_j \sim N(0, 2\gamma)
 
     Frequencies are drawn once for all widths and folds. Landmarks, which see the data, usually need fewer features;
     random features need no kernel matrix at all.
