@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .estimators.delivery import RefitWarning
     from .estimators.epsilon_svm import EpsilonSVR
     from .estimators.hinge_svm import HingeSVC
+    from .estimators.kernel_learn import KernelLearnCV
     from .estimators.kernel_logistic import KernelLogisticRegression
     from .estimators.kernel_search import KernelSearchCV
     from .estimators.l2_svm import L2SVC
@@ -53,6 +54,7 @@ _HOMES = {
     "HingeSVC": "estimators.hinge_svm",
     "JournalError": "search.journal",
     "JournalWarning": "search.journal",
+    "KernelLearnCV": "estimators.kernel_learn",
     "KernelLogisticRegression": "estimators.kernel_logistic",
     "KernelSearchCV": "estimators.kernel_search",
     "L2SVC": "estimators.l2_svm",
@@ -91,6 +93,7 @@ __all__ = [
     "HingeSVC",
     "JournalError",
     "JournalWarning",
+    "KernelLearnCV",
     "KernelLogisticRegression",
     "KernelSearchCV",
     "LandmarkFeatures",

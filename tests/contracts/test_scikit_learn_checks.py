@@ -13,11 +13,13 @@ from onefit import (
     LSSVR,
     EpsilonSVR,
     HingeSVC,
+    KernelLearnCV,
     KernelLogisticRegression,
     KernelSearchCV,
     Landmarks,
     LinearLSSVC,
 )
+from onefit.kernels import ARD, Gaussian
 
 GRID = {"alpha": [0.1, 1.0]}
 
@@ -27,7 +29,7 @@ def expected_failures(estimator):
     if isinstance(estimator, L2SVC | HingeSVC | EpsilonSVR | KernelLogisticRegression) and estimator.kernel == "rbf":
         reason = 'gamma="scale" is the variance of the rows, whatever they weigh, as in SVC'
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
-    if not isinstance(estimator, KernelSearchCV):
+    if not isinstance(estimator, KernelSearchCV | KernelLearnCV):
         return {}
     if isinstance(
         estimator.estimator, LSSVC | L2SVC | HingeSVC | EpsilonSVR | KernelLogisticRegression | SVC | SVR | Pipeline
@@ -46,6 +48,7 @@ ESTIMATORS = [
     LinearLSSVC(),
     KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
     KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
+    KernelLearnCV(LSSVC(), ARD(Gaussian()), cv=2, outer_cv=2, max_iter=2),
 ]
 FURTHER = [
     LSSVC(class_weight="balanced"),
@@ -71,6 +74,8 @@ FURTHER = [
     KernelSearchCV(HingeSVC(), {"C": [0.1, 1.0]}, cv=2),
     KernelSearchCV(EpsilonSVR(), {"C": [0.1, 1.0]}, cv=2),
     KernelSearchCV(KernelLogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+    KernelLearnCV(KernelRidge(), ARD(Gaussian()), cv=2, outer_cv=2, max_iter=2),
+    KernelLearnCV(make_pipeline(StandardScaler(), SVC()), ARD(Gaussian()), cv=2, stop=None, max_iter=2),
 ]
 
 pytestmark = pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning", "default::RuntimeWarning")

@@ -127,14 +127,16 @@ def held_out_gradient(
     values = tangent.values
     if any(np.isnan(part).any() for part in values):
         raise NotDifferentiableError("A fold trains without one of the classes: its values have no derivatives.")
-    total, sizes, slopes = 0.0, [len(rows) for rows in tested], []
-    for rows, part in zip(tested, values):
+    weights = [np.ones(len(r)) if evidence.loss_weights is None else evidence.loss_weights[r] for r in tested]
+    everything = sum(float(part.sum()) for part in weights)
+    total, slopes = 0.0, []
+    for rows, part, given in zip(tested, values, weights):
         Y, F, counted = coded.coding.columns(coded.labels[rows], part)
-        share = 1.0 / sum(sizes) if aggregate == "points" else 1.0 / (len(sizes) * len(rows))
-        total += share * float(row_losses(loss, coded.coding, coded.labels[rows], part[None])[0].sum())
+        share = given / (everything if aggregate == "points" else len(tested) * given.sum())
+        total += float(share @ row_losses(loss, coded.coding, coded.labels[rows], part[None])[0])
         slope = np.zeros(F.shape)
         slope[counted] = loss_slope(loss, Y[counted], F[counted])
-        slopes.append(slope * (share / counted.sum(axis=1, keepdims=True)))
+        slopes.append(slope * (share / counted.sum(axis=1))[:, None])
     return replace(tangent.pullback(slopes), value=total)
 
 

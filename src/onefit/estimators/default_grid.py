@@ -111,6 +111,27 @@ def families(estimator, X, y, kernels=None, fit_params: dict | None = None) -> l
     return [_family(machine, name, sample, kernels is not None).renamed(prefix) for name in names]
 
 
+def kernel_grid(machine, kernel, X, y) -> dict[str, list]:
+    """A grid of widths of a Kernel object and of penalties, as that of ``default_grid``, for checked rows X.
+
+    Kernels without a single width have a grid of penalties only.
+    """
+    sample = _Sample.of(X, y if "epsilon" in machine.get_params() else None)
+    kernels = [kernel]
+    if kernel.width_factor is not None and len(kernel.bases) == 1:
+        (base,) = kernel.bases
+        root = bases.root(base)
+        values = base(sample.X) * kernel.width_factor
+        if root is bases.dot:
+            axis = _product_axis(np.diagonal(values))
+        else:
+            axis = _length_axis(np.abs(values), 4.0 if root is bases.sqdist else 2.0)
+        kernels = [kernel.rescaled(factor) for factor in axis.values()]
+        kernel = kernel.rescaled(axis.unit)
+    axes = _penalty_axes(machine, sample, sample.spread(kernel))
+    return {"kernel": kernels, **{name: axis.values() for name, axis in axes.items()}}
+
+
 def _kernels_of(machine, kernels) -> list:
     """The kernels to look at, by name or as they are."""
     known = SUPPORT_VECTOR_KERNELS if isinstance(machine, SVC | SVR) else NAMES

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import Kernel as ScikitLearnKernel
 from sklearn.utils import check_array
 
 from .bases import Array, Base
@@ -101,6 +102,15 @@ class Kernel(ABC):
         """True if the kernel depends on differences of rows only."""
         return False
 
+    @property
+    def width_factor(self) -> float | None:
+        """What the width multiplies the only base matrix by; None if the kernel has no single width."""
+        return None
+
+    def rescaled(self, factor: float) -> Kernel:
+        """The kernel with a base matrix that is multiplied by a factor, where it has a ``width_factor``."""
+        raise ValueError(f"{self} has no single width.")
+
     def pullback(self, rows: Rows, G: Array) -> Array:
         r"""From ``G = dL/dK`` (n, n), symmetric, to ``dL/dlog`` of the parameters.
 
@@ -144,6 +154,11 @@ class Kernel(ABC):
         return NotImplemented
 
     __rmul__ = __mul__
+
+
+# KernelRidge calls a callable once for every pair of rows, but a kernel of scikit-learn once with all rows, which ours
+# take too: KernelRidge(kernel=Gaussian(0.1)) trains at the speed of kernel="rbf".
+ScikitLearnKernel.register(Kernel)
 
 
 @dataclass(frozen=True)
@@ -345,6 +360,13 @@ class Scaled(Kernel):
     @property
     def stationary(self) -> bool:
         return self.kernel.stationary
+
+    @property
+    def width_factor(self) -> float | None:
+        return self.kernel.width_factor
+
+    def rescaled(self, factor: float) -> Kernel:
+        return Scaled(self.factor, self.kernel.rescaled(factor))
 
     def pullback(self, rows: Rows, G: Array) -> Array:
         own = [float(np.vdot(G, self.evaluate(rows.fresh)))] if self.factor > 0 else []

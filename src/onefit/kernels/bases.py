@@ -137,6 +137,13 @@ class SelectedFeatures:
         return self.base(select_features(X, self.columns), None if Y is None else select_features(Y, self.columns))
 
 
+def root(base: Base) -> Base:
+    """The base of rows as they are, from one of scaled or selected features."""
+    while isinstance(base, ScaledFeatures | SelectedFeatures):
+        base = base.base
+    return base
+
+
 def of_scaled_features(base: Base, factors: tuple[float, ...]) -> Base:
     """The base of scaled rows: the base itself where all factors are one, so that kernels share its matrix."""
     return base if all(factor == 1.0 for factor in factors) else ScaledFeatures(base, factors)

@@ -97,6 +97,24 @@ class ElementWise(Kernel):
         learned: Kernel = replace(cast(Any, self), **changed)
         return learned
 
+    @property
+    def width_factor(self) -> float | None:
+        if self.width is None or not len(self._widths):
+            return None
+        name, power = self.width
+        if isinstance(getattr(self, name), tuple):
+            return 1.0
+        return float(self._widths[0] ** power) * (1.0 if power > 0 else 0.5)
+
+    def rescaled(self, factor: float) -> Kernel:
+        assert self.width is not None
+        name, power = self.width
+        value = getattr(self, name)
+        times = float(factor ** (1.0 / power))
+        changed = {name: tuple(times * one for one in value) if isinstance(value, tuple) else times * value}
+        kernel: Kernel = replace(cast(Any, self), **changed)
+        return kernel
+
     def pullback(self, rows: Rows, G: Array) -> Array:
         values = rows.base(self.own_base)
         shapes = [float(np.vdot(G, slope)) for slope in self.shape_slopes(values)]

@@ -118,6 +118,13 @@ class ARD(Kernel):
         return self.kernel.largest_off_diagonal(lambda base: smallest(self._base(base)))
 
     @property
+    def width_factor(self) -> float | None:
+        return self.kernel.width_factor
+
+    def rescaled(self, factor: float) -> ARD:
+        return replace(self, kernel=self.kernel.rescaled(factor))
+
+    @property
     def _learned_inside(self) -> NDArray[np.bool_]:
         return ~self.kernel.is_width
 
@@ -241,6 +248,13 @@ class Columns(Kernel):
 
     def with_log_parameters(self, values: Array) -> Kernel:
         return replace(self, kernel=self.kernel.with_log_parameters(values))
+
+    @property
+    def width_factor(self) -> float | None:
+        return self.kernel.width_factor
+
+    def rescaled(self, factor: float) -> Kernel:
+        return replace(self, kernel=self.kernel.rescaled(factor))
 
     def pullback(self, rows: Rows, G: Array) -> Array:
         return self.kernel.pullback(rows.selected(self._positions), G)

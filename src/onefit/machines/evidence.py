@@ -73,6 +73,7 @@ class Evidence:
     Everything is computed when it is first asked for, from one Gram matrix of all rows, and kept. ``hold_out(series,
     scale_penalty)`` gives out-of-fold values; ``spectral`` says that some criterion reads a spectrum, so that one
     shall serve them all. ``reasons`` say why values are missing.
+    ``loss_weights`` are those of the rows in mean held-out losses with derivatives, as scorers have them (None: equal).
     """
 
     gram: Gram
@@ -82,6 +83,7 @@ class Evidence:
     present: list[NDArray[np.generic] | None] | None = None
     spectral: bool = False
     reasons: list[str] = field(default_factory=list)
+    loss_weights: Array | None = None
     _cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     @property

@@ -1,0 +1,205 @@
+"""The steps of a gradient search over the parameters of a kernel: where it starts, and how it goes on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.preprocessing import StandardScaler
+
+from ..criteria import CV, Criterion
+from ..criteria.base import needs_no_machine
+from ..data import Folds
+from ..data.coding import code_targets, row_weights
+from ..data.labels import read_labels
+from ..data.views import checked_rows
+from ..kernels import ARD, Kernel, NotDifferentiableError, WeightedSum
+from ..kernels.gamma import variance_of
+from ..machines.registry import read_machine
+from ..search.deadline import Deadline
+from ..search.gradient import Objective, Point, Setting, descend, squared_input_gradients
+from ..search.routing import final_weights, split_pipeline
+from .default_grid import kernel_grid
+from .kernel_search import KernelSearchCV
+from .kernel_weights import alignment_weights
+
+AGOP_STEPS = 5
+"""Iterations of the average gradient outer product."""
+
+AGOP_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Factors of the width that are tried after each of them."""
+
+
+class NoStartError(ValueError):
+    """The criterion has no value at any cell of the grid from which a path could start."""
+
+
+@dataclass(frozen=True)
+class PathTask:
+    """A gradient search on some rows: a value that can be sent to another process, and a pure function of it.
+
+    ``criterion`` is the one that is minimised, ``loss`` that of held-out values by which the start is chosen where the
+    criterion does not depend on the penalty.
+    """
+
+    estimator: Any
+    kernel: Kernel
+    X: Any
+    y: Any
+    folds: Folds
+    fit_params: dict[str, Any]
+    criterion: Criterion
+    loss: Any
+    max_iter: int
+    start: str = "grid"
+    method: str | None = None
+    regularised: bool = False
+    seconds: float | None = None
+    on_step: Callable[[dict[str, Any]], None] | None = field(default=None, compare=False)
+
+    def run(self) -> list[dict[str, Any]]:
+        """The parameters of the estimator at every step."""
+        return KernelPath(self).run()
+
+
+class KernelPath:
+    """One run of a task: its rows after the transformers, and points as parameters of its estimator."""
+
+    def __init__(self, task: PathTask) -> None:
+        self.task = task
+        self.deadline = None if task.seconds is None else Deadline(task.seconds)
+        transformers, self.machine = split_pipeline(task.estimator)
+        self.prefix = "" if self.machine is task.estimator else f"{task.estimator.steps[-1][0]}__"
+        weights, before = final_weights(task.estimator, task.fit_params)
+        X = task.X if transformers is None else clone(transformers).fit_transform(task.X, task.y, **before)
+        self.X = checked_rows(X)
+        self.kernel = task.kernel.bound(self.X.shape[1], variance_of(self.X))
+        self.sample_weight = None if weights is None else np.asarray(weights, dtype=np.float64)
+        self.penalty_name = "alpha" if "alpha" in self.machine.get_params() else "C"
+        self.steps: list[dict[str, Any]] = []
+
+    def run(self) -> list[dict[str, Any]]:
+        """Choose a start on a grid, go on by AGOP or other weights if asked to, and then descend."""
+        task = self.task
+        point = self._best_of_grid(kernel_grid(self.machine, self.kernel, self.X, task.y))
+        self._keep(point)
+        if task.start == "agop":
+            point = self._agop(point)
+        if task.method in ("align", "alignf"):
+            assert isinstance(point.kernel, WeightedSum)
+            setting = self.setting(point)
+            kernel = point.kernel.with_weights(alignment_weights(task.method, point.kernel, setting))
+            self._keep(self._with_best_penalty(kernel))
+        elif task.method != "uniform":
+            objective = Objective(self.setting(point), point, regularised=task.regularised)
+            descend(objective, task.max_iter, deadline=self.deadline, on_step=self._keep)
+        return self.steps
+
+    def _keep(self, point: Point) -> None:
+        self.steps.append(self.params(point))
+        if self.task.on_step is not None:
+            self.task.on_step(self.steps[-1])
+
+    def params(self, point: Point) -> dict[str, Any]:
+        """A point as parameters of the estimator."""
+        found: dict[str, Any] = {"kernel": point.kernel, self.penalty_name: point.penalty}
+        if point.epsilon is not None:
+            found["epsilon"] = point.epsilon
+        return {f"{self.prefix}{name}": value for name, value in found.items()}
+
+    def setting(self, point: Point) -> Setting:
+        """Data and machine, with the kernel of a point."""
+        task = self.task
+        machine = read_machine(clone(self.machine).set_params(kernel=point.kernel))
+        classifier = bool(is_classifier(self.machine))
+        coded = code_targets(task.y, classifier, machine.pairs, machine.link)
+        weights = row_weights(
+            machine.class_weight, coded, task.folds, self.sample_weight,
+            shared=True, balance_weighted=machine.balance_weighted,
+        )  # fmt: skip
+        assert not isinstance(weights, tuple)
+        labels = read_labels(task.y, classifier) if "labels" in task.criterion.reads else None
+        return Setting(self.X, coded, labels, machine.learner, weights, task.folds, task.criterion, self.sample_weight)
+
+    def importances(self, params: dict[str, Any]) -> np.ndarray | None:
+        """``mean (∂f/∂x_j)² var(x_j)`` with sum one; None for kernels without derivatives in x."""
+        point, X = self.point(params), self.X
+        try:
+            squared = squared_input_gradients(self.setting(point), point)
+        except NotDifferentiableError:
+            return None
+        changes = squared * StandardScaler(with_mean=False).fit(X).var_
+        total = changes.sum()
+        return np.asarray(changes / total if total > 0 else np.full(len(changes), 1.0 / len(changes)))
+
+    def _best_of_grid(self, grid: dict[str, list]) -> Point:
+        """The best cell of a grid, by the criterion, or by held-out losses if that does not see the penalty."""
+        task = self.task
+        criterion = CV(loss=task.loss) if needs_no_machine(task.criterion) else task.criterion
+        found = evaluate(task, [{f"{self.prefix}{name}": values for name, values in grid.items()}], criterion)
+        scores = np.asarray(found.cv_results_["mean_test_score"])
+        if np.isnan(scores).all():
+            raise NoStartError(f"No cell of the grid could be evaluated: {found.cv_results_['status'][0]}.")
+        return self.point(found.cv_results_["params"][int(np.nanargmax(scores))])
+
+    def point(self, params: dict[str, Any]) -> Point:
+        """A point from parameters of the estimator."""
+        params = {name.removeprefix(self.prefix): value for name, value in params.items()}
+        epsilon = params.get("epsilon", getattr(self.machine, "epsilon", None))
+        return Point(params["kernel"], float(params[self.penalty_name]), epsilon if epsilon else None)
+
+    def _with_best_penalty(self, kernel: Kernel) -> Point:
+        """The point with the best penalty of the grid for a kernel."""
+        grid = kernel_grid(self.machine, kernel, self.X, self.task.y)
+        return self._best_of_grid({**grid, "kernel": [kernel]})
+
+    def _agop(self, point: Point) -> Point:
+        """Scales from the average gradient outer product of the current predictor, a few times (Radhakrishnan 2024).
+
+        ``s_j²`` is proportional to the mean of ``(∂f/∂x_j)²``; width and penalty are chosen anew each time. Where the
+        descent goes on from the best of these points, outer folds tell how many of them are kept.
+        """
+        if not isinstance(point.kernel, ARD):
+            raise ValueError(f'start="agop" learns scales of features: kernel must be an ARD, got {point.kernel}.')
+        for _ in range(AGOP_STEPS):
+            squared = squared_input_gradients(self.setting(point), point)
+            kernel = point.kernel
+            if kernel.groups is not None:
+                squared = np.array([squared[list(group)].mean() for group in kernel.groups])
+            scales = np.sqrt(np.maximum(squared / squared.max(), 1e-6))
+            assert kernel.scales is not None
+            scales *= np.linalg.norm(kernel.scales) / np.linalg.norm(scales)
+            learned = replace(kernel, scales=tuple(scales.tolist()))
+            grid = kernel_grid(self.machine, learned, self.X, self.task.y)
+            point = self._best_of_grid({**grid, "kernel": [learned.rescaled(width) for width in AGOP_WIDTHS]})
+            self._keep(point)
+            if self.deadline is not None and self.deadline.passed(scored=True):
+                break
+        return point
+
+
+def evaluate(task: PathTask, grid: Any, criterion: Criterion) -> KernelSearchCV:
+    """Candidates by a criterion on the folds of a task; what learns from rows learns once from all of them."""
+    search = KernelSearchCV(
+        task.estimator, grid, criterion=criterion, preprocessing="shared", cv=splits_of(task.folds), refit=False
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # grids at their edge, ties: what matters is said of the path
+        return search.fit(task.X, task.y, **task.fit_params)
+
+
+def splits_of(folds: Folds) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The splits as scikit-learn has them."""
+    return [(fold.train, fold.test) for fold in folds]
+
+
+def natural_values(search: KernelSearchCV, criterion: Criterion) -> np.ndarray:
+    """The values of a criterion that an evaluation found, in its own sign."""
+    results = search.cv_results_
+    if criterion.scores:
+        return -np.asarray(results["mean_test_score"])
+    return np.asarray(results[f"criterion_{criterion.name}"])

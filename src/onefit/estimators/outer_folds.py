@@ -1,0 +1,110 @@
+"""Outer folds of a gradient search: a path on the training rows, and its steps on the test rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.indexing import take_metadata, take_rows
+from ..search.request import draw_folds
+from ..search.routing import sample_weight_of
+from ..search.scorers import LossScorer
+from .kernel_path import NoStartError, PathTask
+from .kernel_search import KernelSearchCV
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class OuterFold:
+    """A search on all rows, of which the training rows of one outer fold are taken."""
+
+    task: PathTask
+    train: Rows
+    test: Rows
+    cv: Any
+    splitter: dict[str, Any]
+    scoring: Any
+
+    def inner(self) -> PathTask:
+        """The search on the training rows, with folds of their own."""
+        task, n = self.task, len(self.task.y)
+        X, y = take_rows(task.X, self.train), take_rows(task.y, self.train)
+        splitter = {name: take_metadata(value, self.train, n) for name, value in self.splitter.items()}
+        params = {name: take_metadata(value, self.train, n) for name, value in task.fit_params.items()}
+        folds = draw_folds(task.estimator, self.cv, X, y, **splitter)
+        return replace(task, X=X, y=y, folds=folds, fit_params=params, on_step=None)
+
+
+@dataclass(frozen=True)
+class OuterOutcome:
+    """Loss and score of every step on the test rows of one outer fold, and how much these weigh."""
+
+    loss: np.ndarray
+    score: np.ndarray
+    weight: float
+
+
+def run_outer(fold: OuterFold) -> OuterOutcome:
+    """Repeat the whole search on the training rows, and score its steps on the test rows."""
+    task = fold.task
+    try:
+        steps = fold.inner().run()
+    except NoStartError as error:
+        warnings.warn(f"An outer fold cannot be searched and does not count. {error}", UserWarning, stacklevel=2)
+        return OuterOutcome(np.array([np.nan]), np.array([np.nan]), 0.0)
+    search = KernelSearchCV(
+        task.estimator,
+        [{name: [value] for name, value in step.items()} for step in steps],
+        scoring={"loss": LossScorer(task.loss), "score": fold.scoring},
+        cv=[(fold.train, fold.test)],
+        refit=False,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # retraining for scorers that need it, ties
+        results = search.fit(task.X, task.y, **task.fit_params).cv_results_
+    weights = sample_weight_of(task.estimator, task.fit_params)
+    weight = float(len(fold.test)) if weights is None else float(np.asarray(weights)[fold.test].sum())
+    return OuterOutcome(-results["split0_test_loss"], np.asarray(results["split0_test_score"]), weight)
+
+
+@dataclass(frozen=True)
+class OuterScores:
+    """Losses and scores (folds, steps) of all outer folds; paths that ended early stay where they ended."""
+
+    losses: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, outcomes: list[OuterOutcome], steps: int) -> OuterScores:
+        """Put folds together; ``steps`` is the number of steps of the path on all rows."""
+        if not outcomes:
+            return cls(np.full((0, steps), np.nan), np.full((0, steps), np.nan), np.empty(0))
+
+        def as_long(values: np.ndarray) -> np.ndarray:
+            return values[np.minimum(np.arange(steps), len(values) - 1)]
+
+        return cls(
+            np.array([as_long(outcome.loss) for outcome in outcomes]),
+            np.array([as_long(outcome.score) for outcome in outcomes]),
+            np.array([outcome.weight for outcome in outcomes]),
+        )
+
+    @property
+    def pooled_loss(self) -> np.ndarray:
+        """The mean loss over the test rows of all folds, at every step; NaN without folds."""
+        used = self.weights > 0
+        if not used.any():
+            return np.full(self.losses.shape[1], np.nan)
+        return np.asarray(np.average(self.losses[used], axis=0, weights=self.weights[used]))
+
+    @property
+    def best(self) -> int:
+        """The first step at which the pooled loss is smallest; the start if no fold says anything."""
+        losses = np.where(np.isnan(self.pooled_loss), np.inf, self.pooled_loss)
+        return int(losses.argmin())

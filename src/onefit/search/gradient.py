@@ -1,0 +1,197 @@
+r"""Gradient search: a criterion as a function of the logarithms of all parameters, and a descent on it.
+
+The criterion gives ``dL/dK`` and ``dL/dlog penalty``, the kernel pulls the former back to its parameters: value and all
+derivatives cost a few factorisations, whatever the number of parameters. Losses are minimised by their logarithm, so
+that steps do not depend on the unit of the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from ..criteria import Criterion
+from ..data import Fold, Folds, Targets
+from ..data.coding import CodedTargets
+from ..data.labels import Labels
+from ..gram import DenseGram
+from ..kernels import Kernel, NotDifferentiableError
+from ..kernels.rows import Rows
+from ..machines.contract import Learner
+from ..machines.evidence import Evidence, MachinePath
+from .deadline import Deadline
+
+Array = NDArray[np.float64]
+
+KERNEL_REACH = np.log(1e3)
+"""How far the logarithm of a kernel's parameter may go from where it starts: a scale of a thousandth is none."""
+
+PENALTY_REACH = np.log(1e5)
+"""How far the logarithm of a penalty may go from where it starts."""
+
+FAILED = 1e3
+"""What is added to the value at the start where the criterion cannot be computed: the line search turns back."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Parameters of one step: a kernel, the penalty, and the tube of support vector regression."""
+
+    kernel: Kernel
+    penalty: float
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Data and machine of a gradient search: all that stays the same from step to step."""
+
+    X: Any  # checked rows, after the transformers
+    coded: CodedTargets
+    labels: Labels | None
+    learner: Learner
+    weights: Array | None
+    folds: Folds
+    criterion: Criterion
+    loss_weights: Array | None = None
+
+    def learner_at(self, point: Point) -> Learner:
+        """The learner with the tube of a point."""
+        if point.epsilon is None:
+            return self.learner
+        return cast(Learner, replace(cast(Any, self.learner), epsilon=point.epsilon))
+
+
+class Objective:
+    """The criterion, to be minimised, and its derivatives in the logarithms of all parameters.
+
+    With ``regularised`` the Bayesian regulariser of Cawley & Talbot (2007) is added to the logarithm of a loss:
+    ``(d/n) log(1 + |θ - mean θ|² / 2)`` of the d logarithms θ of the kernel's parameters.
+    """
+
+    def __init__(self, setting: Setting, start: Point, *, regularised: bool = False) -> None:
+        self.setting, self.start, self.regularised = setting, start, regularised
+        self.rows = Rows(setting.X)
+        self.theta = self.coordinates(start)
+        if not np.isfinite(self.theta).all():
+            raise NotDifferentiableError("Parameters of zero have no logarithm: start from positive ones.")
+        self.evaluations = 0
+
+    def coordinates(self, point: Point) -> Array:
+        """The logarithms of kernel parameters, penalty and tube."""
+        others = [point.penalty] if point.epsilon is None else [point.penalty, point.epsilon]
+        return np.concatenate([point.kernel.log_parameters, np.log(others)])
+
+    @property
+    def n_kernel(self) -> int:
+        """Number of the kernel's parameters."""
+        return len(self.start.kernel.parameter_names)
+
+    def point(self, theta: Array) -> Point:
+        """Parameters from their logarithms."""
+        p = self.n_kernel
+        others = np.exp(theta[p:])
+        epsilon = None if self.start.epsilon is None else float(others[1])
+        return Point(self.start.kernel.with_log_parameters(theta[:p]), float(others[0]), epsilon)
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Where the logarithms may go."""
+        reach = [KERNEL_REACH] * self.n_kernel + [PENALTY_REACH] * (len(self.theta) - self.n_kernel)
+        return [(value - far, value + far) for value, far in zip(self.theta, reach)]
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """(value, derivatives)."""
+        self.evaluations += 1
+        setting, point = self.setting, self.point(theta)
+        self.rows.forget_scaled()
+        gradient = setting.criterion.tangent(evidence_at(setting, point, self.rows))
+        slopes = [*point.kernel.pullback(self.rows, gradient.gram), gradient.log_penalty, gradient.log_epsilon]
+        by_log = np.array(slopes[: len(theta)])
+        value = gradient.value
+        if setting.criterion.greater_is_better:
+            value, by_log = -value, -by_log
+        elif value > 0:
+            value, by_log = float(np.log(value)), by_log / value
+        if self.regularised:
+            p, n = self.n_kernel, setting.folds.n
+            away = theta[:p] - theta[:p].mean()
+            size = 1.0 + 0.5 * float(away @ away)
+            value += p / n * np.log(size)
+            by_log[:p] += p / n * away / size
+        return value, by_log
+
+
+def evidence_at(setting: Setting, point: Point, rows: Rows, folds: Folds | None = None) -> Evidence:
+    """What a criterion reads at one point, on a fresh Gram matrix."""
+    K = point.kernel.evaluate(rows.fresh)
+    folds = setting.folds if folds is None else folds
+    gram = DenseGram.of_matrix(K, point.kernel.positive).with_folds(folds)
+    machine = MachinePath(
+        setting.learner_at(point), Targets(setting.coded.Y, setting.weights), setting.coded, ((point.penalty,),)
+    )
+    present = setting.coded.present_classes(folds, setting.weights)
+    return Evidence(gram, setting.labels, machine, None, present, loss_weights=setting.loss_weights)
+
+
+def descend(
+    objective: Objective,
+    max_iter: int,
+    *,
+    deadline: Deadline | None = None,
+    on_step: Callable[[Point], None] | None = None,
+) -> list[Point]:
+    """The points of an L-BFGS descent, the start first; it ends after ``max_iter`` steps, at a minimum, or in time."""
+    points, first = [objective.start], None
+
+    def value(theta: Array) -> tuple[float, Array]:
+        nonlocal first
+        try:
+            found, slopes = objective(theta)
+        except np.linalg.LinAlgError:
+            found, slopes = np.nan, np.zeros(len(theta))
+        if first is None:
+            first = found
+        if not (np.isfinite(found) and np.isfinite(slopes).all()):
+            if first is None or not np.isfinite(first):
+                raise NotDifferentiableError("The criterion has no value at the start of the descent.")
+            return first + FAILED, np.zeros(len(theta))
+        return found, slopes
+
+    def step(intermediate_result: optimize.OptimizeResult) -> None:
+        points.append(objective.point(intermediate_result.x))
+        if on_step is not None:
+            on_step(points[-1])
+        if deadline is not None and deadline.passed(scored=True):
+            raise StopIteration
+
+    if max_iter > 0 and len(objective.theta):
+        optimize.minimize(
+            value, objective.theta, jac=True, method="L-BFGS-B", bounds=objective.bounds, callback=step,
+            options={"maxiter": max_iter, "maxfun": 2 * max_iter + 20, "ftol": 1e-8, "gtol": 1e-6},
+        )  # fmt: skip
+    return points
+
+
+def squared_input_gradients(setting: Setting, point: Point) -> Array:
+    r"""The mean over rows of :math:`(\partial f / \partial x_j)^2`, summed over the columns of f: the diagonal of AGOP.
+
+    f is the machine trained on all rows. Cost: one training, and two products with an n x n matrix for each column.
+    """
+    n, rows = setting.folds.n, Rows(setting.X)
+    everything = np.arange(n)
+    whole = Folds(n, (Fold(n, everything, np.empty(0, dtype=np.intp), everything),))
+    evidence = evidence_at(setting, point, rows, whole)
+    (machines,) = cast(Any, evidence.tangent(False)).machines
+    found = np.zeros(setting.X.shape[1])
+    for machine in machines:
+        if machine is not None:
+            dual = np.zeros(n)
+            dual[machine.rows] = machine.beta
+            found += (point.kernel.input_gradient(rows, np.tile(dual, (n, 1))) ** 2).mean(axis=0)
+    return found

@@ -1,0 +1,402 @@
+"""KernelLearnCV: what it learns, what it reports, and its manners."""
+
+import signal
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from onefit import (
+    L2SVC,
+    LSSVC,
+    LSSVR,
+    JournalError,
+    KernelLearnCV,
+    KernelLogisticRegression,
+    KernelSearchCV,
+    TimeBudgetWarning,
+    criteria,
+)
+from onefit.kernels import ARD, Columns, Gaussian, Laplacian, Linear, Matern, NotDifferentiableError, WeightedSum
+
+N, D = 60, 4
+
+
+def regression(seed=0, n=N, d=D):
+    """Only the first feature counts."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+MACHINES = {
+    "krr": (KernelRidge(), "regression"),
+    "lssvr": (LSSVR(), "regression"),
+    "lssvc": (LSSVC(), "classes"),
+    "svc": (SVC(), "classes"),
+    "svr": (SVR(), "regression"),
+    "l2svc": (L2SVC(), "classes"),
+    "klr": (KernelLogisticRegression(), "classes"),
+    "scaled": (make_pipeline(StandardScaler(), LSSVR()), "regression"),
+}
+
+
+def data(kind):
+    X, y = regression()
+    return X, (y > 0).astype(int) if kind == "classes" else y
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_path_improves_and_reports_what_a_search_reports(machine):
+    estimator, kind = MACHINES[machine]
+    X, y = data(kind)
+    learned = KernelLearnCV(estimator, ARD(Gaussian()), max_iter=4, outer_cv=2, cv=3).fit(X, y)
+    results = learned.cv_results_
+    inner = results["inner_value"]
+    assert len(results["params"]) == len(inner) == len(learned.path_) == learned.n_iter_ > 2
+    assert inner[-1] < inner[0]
+    loss = {"klr": KernelLogisticRegression, "svc": "hinge", "l2svc": "hinge"}.get(machine, "squared")
+    if machine != "klr":
+        grid = [{name: [value] for name, value in step.items()} for step in results["params"]]
+        again = KernelSearchCV(
+            estimator, grid, criterion=criteria.CV(loss=loss), cv=3, preprocessing="shared", refit=False
+        ).fit(X, y)
+        np.testing.assert_allclose(inner, -again.cv_results_["mean_test_score"], rtol=1e-10)
+    last = learned.best_estimator_[-1] if machine == "scaled" else learned.best_estimator_
+    assert isinstance(last.kernel, ARD)
+    assert isinstance(last.kernel.scales, tuple)
+    assert learned.feature_importances_.argmax() == 0
+    assert learned.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_outer_scores_are_those_of_the_whole_search_on_training_rows():
+    """The slow way: fit an unstopped search on the training rows of each fold, and train each of its steps."""
+    X, y = regression()
+    options = {"max_iter": 3, "cv": 3}
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), outer_cv=3, **options).fit(X, y)
+    steps = learned.n_iter_
+    losses, scores = np.zeros(steps), []
+    for train, test in KFold(3).split(X):
+        path = KernelLearnCV(LSSVR(), ARD(Gaussian()), stop=None, **options).fit(X[train], y[train])
+        found = path.cv_results_["params"]
+        chosen = [found[min(k, len(found) - 1)] for k in range(steps)]
+        predicted = [LSSVR(**step).fit(X[train], y[train]).predict(X[test]) for step in chosen]
+        losses += [((y[test] - one) ** 2).sum() / len(y) for one in predicted]
+        scores.append([r2_score(y[test], one) for one in predicted])
+    np.testing.assert_allclose(learned.cv_results_["outer_loss"], losses, rtol=1e-8)
+    np.testing.assert_allclose(learned.cv_results_["mean_test_score"], np.mean(scores, axis=0), rtol=1e-8)
+    assert learned.best_index_ == losses.argmin()
+    assert learned.outer_score_ == learned.best_score_ == learned.cv_results_["mean_test_score"][learned.best_index_]
+
+
+def test_step_zero_is_the_answer_of_the_grid_and_no_steps_are_asked_for():
+    X, y = regression()
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=0).fit(X, y)
+    assert learned.best_index_ == 0
+    kernel = learned.best_estimator_.kernel
+    plain = LSSVR(kernel=kernel.kernel, alpha=learned.best_params_["alpha"]).fit(X, y)
+    np.testing.assert_allclose(learned.predict(X), plain.predict(X), rtol=1e-10)
+    assert set(kernel.scales) == {1.0}
+
+
+@pytest.mark.parametrize("stop", [None, "penalty"])
+def test_without_outer_folds_the_last_step_is_taken(stop):
+    X, y = regression()
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), stop=stop, max_iter=5).fit(X, y)
+    assert learned.best_index_ == learned.n_iter_ - 1
+    assert np.isnan(learned.outer_score_)
+    assert np.isnan(learned.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(
+    "criterion",
+    ["loo", "gcv", "ckta", criteria.CV(loss="absolute"), criteria.BIF(order=np.inf), criteria.CV(scale_penalty=True)],
+    ids=str,
+)
+def test_other_criteria_can_be_descended(criterion):
+    X, y = regression()
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), criterion=criterion, max_iter=3, outer_cv=2).fit(X, y)
+    inner = learned.cv_results_["inner_value"]
+    assert (inner[-1] > inner[0]) if criterion == "ckta" else (inner[-1] < inner[0])
+
+
+@pytest.mark.slow
+def test_the_likelihood_is_that_of_scikit_learn():
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+    X, y = regression()
+    learned = KernelLearnCV(KernelRidge(), ARD(Gaussian()), criterion="lml", stop=None, max_iter=200).fit(X, y)
+    model = learned.best_estimator_
+    lengths = 1.0 / (np.sqrt(2 * model.kernel.kernel.gamma) * np.array(model.kernel.scales))
+    kernel = RBF(lengths, (1e-5, 1e5)) + WhiteKernel(model.alpha, (1e-12, 1e3))
+    process = GaussianProcessRegressor(kernel).fit(X, y)  # goes on from here
+    found = learned.cv_results_["inner_value"][-1]
+    assert found == pytest.approx(process.log_marginal_likelihood(kernel.theta), rel=1e-6)
+    assert process.log_marginal_likelihood_value_ - found < 1e-3
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Gaussian([0.1] * D),
+        ARD(Laplacian()),
+        ARD(Matern(nu=2.5), groups=[[0], [1, 2, 3]]),
+        Gaussian() + Linear(),
+        Gaussian(),
+    ],
+    ids=str,
+)
+def test_kernels_keep_their_type(kernel):
+    X, y = regression()
+    learned = KernelLearnCV(LSSVR(), kernel, max_iter=2, outer_cv=2, cv=3).fit(X, y)
+    assert type(learned.best_estimator_.kernel) is type(kernel)
+    assert len(learned.parameter_names_) == learned.path_.shape[1]
+
+
+@pytest.mark.slow
+def test_agop_finds_the_feature_that_counts():
+    X, y = regression(d=8)
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), start="agop", max_iter=0, outer_cv=3).fit(X, y)
+    assert learned.n_iter_ == 6
+    assert learned.best_index_ > 0
+    assert np.argmax(learned.best_estimator_.kernel.scales) == 0
+
+
+@pytest.mark.slow
+def test_several_classes_targets_and_weights():
+    X, y = load_iris(return_X_y=True)
+    learned = KernelLearnCV(LSSVC(), ARD(Gaussian()), max_iter=2, outer_cv=3, cv=3).fit(X[::2], y[::2])
+    assert learned.score(X[1::2], y[1::2]) > 0.9
+    X, y = regression()
+    Y = np.column_stack([y, X[:, 1]])
+    assert KernelLearnCV(KernelRidge(), ARD(Gaussian()), max_iter=2, outer_cv=2).fit(X, Y).predict(X).shape == Y.shape
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2, outer_cv=2, cv=3)
+    learned.fit(X, y, sample_weight=weights)
+    grid = [{name: [value] for name, value in step.items()} for step in learned.cv_results_["params"]]
+    search = KernelSearchCV(LSSVR(), grid, criterion=criteria.CV(loss="squared"), cv=3, refit=False)
+    again = search.fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(learned.cv_results_["inner_value"], -again.cv_results_["mean_test_score"], rtol=1e-10)
+
+
+def test_groups_reach_both_kinds_of_folds():
+    X, y = regression()
+    groups = np.arange(N) // 6
+    options = {"cv": GroupKFold(3), "outer_cv": GroupKFold(2), "max_iter": 1}
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), **options).fit(X, y, groups=groups)
+    assert learned.n_splits_ == 2
+
+
+@pytest.mark.slow
+def test_workers_do_not_change_anything():
+    X, y = regression()
+    one, two = (
+        KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2, outer_cv=2, n_jobs=jobs).fit(X, y) for jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(one.cv_results_["outer_loss"], two.cv_results_["outer_loss"])
+    np.testing.assert_array_equal(one.path_, two.path_)
+
+
+@pytest.mark.slow
+def test_features_can_be_selected_by_importance():
+    X, y = regression(d=6)
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=3, outer_cv=2, cv=3)
+    assert SelectFromModel(search).fit(X, y).get_support()[0]
+    assert RFE(search, n_features_to_select=1, step=3).fit(X, y).get_support().tolist() == [True] + [False] * 5
+
+
+@pytest.mark.slow
+def test_importance_of_a_linear_feature_is_seen_although_its_scale_is_small():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = 3.0 * X[:, 0] + np.sin(3 * X[:, 1])
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=15).fit(X, y)
+    assert learned.feature_importances_[0] > 0.4
+    assert learned.feature_importances_[2] < 0.05
+
+
+@pytest.mark.slow
+def test_a_scaler_in_front_is_absorbed():
+    """Features in other units: the same predictions, since scales stand for the scaler's factors."""
+    X, y = regression()
+    units = np.array([1.0, 1e3, 1e-2, 5.0])
+    search = KernelLearnCV(make_pipeline(StandardScaler(), LSSVR()), ARD(Gaussian()), max_iter=3, outer_cv=2)
+    plain, scaled = clone(search).fit(X, y), clone(search).fit(X * units, y)
+    np.testing.assert_allclose(scaled.predict(X * units), plain.predict(X), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(scaled.feature_importances_, plain.feature_importances_, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_frame_has_columns_by_name():
+    X, y = regression()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    kernel = WeightedSum([Columns(Gaussian(0.5), ["a"]), Columns(Gaussian(0.5), ["b", "c", "d"])])
+    learned = KernelLearnCV(LSSVR(), kernel, max_iter=10).fit(frame, y)
+    weights = learned.best_estimator_.kernel.weights
+    assert weights[0] > 10 * weights[1]
+    assert learned.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="no column 'z'"):
+        KernelLearnCV(LSSVR(), Columns(Gaussian(), ["z"])).fit(frame, y)
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("method", ["uniform", "align", "alignf", "gradient", None])
+def test_weights_of_several_kernels(method):
+    X, y = regression()
+    kernel = WeightedSum([Columns(Gaussian(1.0), [j]) for j in range(D)])
+    learned = KernelLearnCV(LSSVR(), kernel, method=method, max_iter=10, outer_cv=3).fit(X, y)
+    weights = np.array(learned.best_estimator_.kernel.weights)
+    assert learned.cv_results_["outer_loss"][learned.best_index_] <= learned.cv_results_["outer_loss"][0]
+    if method == "uniform":
+        assert (weights == 0.25).all()
+    else:
+        assert weights.argmax() == 0
+        assert learned.best_index_ > 0
+
+
+def test_the_spectral_measure_of_a_sum_is_said_to_choose_one_kernel():
+    X, y = data("classes")
+    kernel = WeightedSum([Gaussian(0.1), Gaussian(1.0)])
+    with pytest.warns(UserWarning, match="single one"):
+        KernelLearnCV(LSSVC(), kernel, criterion="sm", max_iter=3, outer_cv=2).fit(X, y)
+
+
+@pytest.mark.slow
+def test_learned_kernels_are_saved_and_used_elsewhere(tmp_path):
+    import skops.io
+
+    X, y = data("classes")
+    learned = KernelLearnCV(LSSVC(), ARD(Gaussian()), max_iter=2, outer_cv=2).fit(X, y)
+    skops.io.dump(learned.best_estimator_, tmp_path / "model.skops")
+    unknown = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
+    model = skops.io.load(tmp_path / "model.skops", trusted=unknown)
+    np.testing.assert_array_equal(model.predict(X), learned.predict(X))
+    assert model.kernel == learned.best_estimator_.kernel
+    assert SVC(kernel=model.kernel).fit(X, y).score(X, y) > 0.7
+
+
+@pytest.mark.slow
+def test_the_same_fit_is_the_same_and_can_be_cloned():
+    X, y = regression()
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2, random_state=3)
+    first, second = clone(search).fit(X, y), clone(search).fit(X, y)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+    shuffled = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2, random_state=4).fit(X, y)
+    assert (shuffled.cv_results_["outer_loss"] != first.cv_results_["outer_loss"]).any()
+
+
+def test_a_journal_is_read_instead_of_computing_again(tmp_path, monkeypatch):
+    from onefit.estimators import kernel_learn
+
+    X, y = regression()
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2, outer_cv=2, journal=tmp_path / "paths.sqlite")
+    first = clone(search).fit(X, y)
+    monkeypatch.setattr(kernel_learn, "run_outer", None)
+    monkeypatch.setattr(kernel_learn.PathTask, "run", None)
+    second = clone(search).fit(X, y)
+    np.testing.assert_array_equal(first.cv_results_["outer_loss"], second.cv_results_["outer_loss"])
+    assert first.best_params_ == second.best_params_
+    with pytest.raises(TypeError):  # other data are other paths
+        clone(search).fit(X, y + 1.0)
+    (tmp_path / "text").write_text("no journal at all, whatever its name may be")
+    with pytest.raises(JournalError):
+        clone(search).set_params(journal=tmp_path / "text").fit(X, y)
+
+
+def test_time_that_is_over_ends_paths_after_a_step():
+    X, y = regression()
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), outer_cv=2, time_budget=1e-3)
+    with pytest.warns(TimeBudgetWarning):
+        search.fit(X, y)
+    assert 1 <= search.n_iter_ <= 2
+    assert search.predict(X).shape == y.shape
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
+def test_an_interrupt_leaves_the_steps_so_far(monkeypatch):
+    from onefit.estimators import kernel_learn
+
+    def interrupted(fold):
+        signal.raise_signal(signal.SIGINT)
+
+    X, y = regression()
+    monkeypatch.setattr(kernel_learn, "run_outer", interrupted)
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert len(search.cv_results_["params"]) == 3
+    assert not hasattr(search, "best_index_")
+
+
+def test_steps_are_printed_if_asked_for(capsys):
+    X, y = regression()
+    KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=1, outer_cv=2, verbose=1).fit(X, y)
+    printed = capsys.readouterr().out
+    assert "step 0" in printed
+    assert "outer fold 1" in printed
+
+
+@pytest.mark.slow
+def test_predictions_can_be_cross_validated():
+    X, y = regression()
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=1, outer_cv=2, cv=2)
+    assert cross_val_predict(search, X, y, cv=2).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kernel": "rbf"}, "kernel must be"),
+        ({"stop": "never"}, "stop"),
+        ({"start": "anywhere"}, "start"),
+        ({"start": "agop", "kernel": Gaussian()}, "ARD"),
+        ({"method": "align"}, "WeightedSum"),
+        ({"method": "magic"}, "method"),
+        ({"max_iter": -1}, "max_iter"),
+        ({"max_iter": 1.5}, "max_iter"),
+        ({"scoring": ["r2"]}, "scoring"),
+        ({"cv": [(np.arange(30), np.arange(30, N))]}, "cv must be"),
+        ({"time_budget": "soon"}, "time_budget"),
+        ({"criterion": "nothing"}, "criterion"),
+        ({"estimator": LinearRegression()}, "LinearRegression"),
+        ({"kernel": ARD(Gaussian(), scales=[1.0])}, "features"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_any_work(options, words):
+    X, y = regression()
+    given = {"estimator": LSSVR(), "kernel": ARD(Gaussian()), **options}
+    with pytest.raises(ValueError, match=words):
+        KernelLearnCV(**given).fit(X, y)
+
+
+def test_a_criterion_without_derivatives_is_refused():
+    X, y = data("classes")
+    with pytest.raises(NotDifferentiableError, match="span"):
+        KernelLearnCV(SVC(), ARD(Gaussian()), criterion="span").fit(X, y)
+    with pytest.raises(NotDifferentiableError, match="error"):
+        KernelLearnCV(LSSVC(), ARD(Gaussian()), criterion=criteria.CV(loss="error")).fit(X, y)
+
+
+@pytest.mark.slow
+def test_many_irrelevant_features_are_found_irrelevant():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 500))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=1000)
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), stop=None, max_iter=40).fit(X, y)
+    assert learned.feature_importances_[3:].max() < 0.01
+    assert learned.feature_importances_[:3].sum() > 0.8
