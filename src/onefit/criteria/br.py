@@ -72,7 +72,7 @@ class BR(Criterion):
         residuals = evidence.smoother().left_out
         count = residuals.shape[1] * residuals.shape[2]
         misfit = (residuals**2).sum(axis=(1, 2)) / 2
-        complexity = self._complexity(kernel_parameters(evidence.gram.kernel))
+        complexity = self._complexity(_kernel_parameters(evidence.gram.kernel))
         with np.errstate(divide="ignore"):  # nothing missed: minus infinity
             return np.asarray(count / 2 * np.log(misfit) + complexity)
 
@@ -85,11 +85,11 @@ class BR(Criterion):
         return half * (2 * math.log(math.hypot(*parameters)) - math.log(2))  # squares of tiny ones would underflow
 
 
-def kernel_parameters(kernel: Kernel) -> Array:
+def _kernel_parameters(kernel: Kernel) -> Array:
     """Every positive ``gamma`` and ``degree`` of a kernel and of those it is made of.
 
     >>> from onefit.kernels import Gaussian, Polynomial
-    >>> kernel_parameters(Gaussian(2.0) + Polynomial(degree=3, gamma=0.5)).tolist()
+    >>> _kernel_parameters(Gaussian(2.0) + Polynomial(degree=3, gamma=0.5)).tolist()
     [2.0, 0.5, 3.0]
     """
     found = []
@@ -100,5 +100,5 @@ def kernel_parameters(kernel: Kernel) -> Array:
     for name in ("left", "right", "kernel"):
         part = getattr(kernel, name, None)
         if isinstance(part, Kernel):
-            found.extend(kernel_parameters(part).tolist())
+            found.extend(_kernel_parameters(part).tolist())
     return np.array(found)

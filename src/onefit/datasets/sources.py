@@ -40,12 +40,12 @@ def file_in_folder(entry: DataSet) -> Path:
     folder = data_folder()
     for path in (folder / "libsvm" / entry.file, folder / entry.file):
         if path.is_file():
-            check_sum(path, entry.sha256)
+            _check_sum(path, entry.sha256)
             return path
     raise NotThereError(f"{folder} has neither libsvm/{entry.file} nor {entry.file}")
 
 
-def check_sum(path: Path, expected: str) -> None:
+def _check_sum(path: Path, expected: str) -> None:
     """An error for a file whose bytes are not those of the registered set."""
     actual = hashlib.sha256(path.read_bytes()).hexdigest()
     if actual != expected:

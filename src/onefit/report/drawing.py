@@ -35,7 +35,7 @@ class Scale:
         """Round numbers within the range, with their texts."""
         if self.logarithmic:
             return [(float(f"1e{k}"), _power(k)) for k in self._decades()]
-        step = round_step((self.high - self.low) / 5)
+        step = _round_step((self.high - self.low) / 5)
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [(k * step, _short(k * step, step)) for k in range(first, last + 1)]
@@ -46,10 +46,10 @@ class Scale:
         return list(range(first, last + 1, every))
 
 
-def round_step(length: float) -> float:
+def _round_step(length: float) -> float:
     """The smallest of 1, 2, 5, 10, … that is not below a length.
 
-    >>> round_step(0.13), round_step(3.0)
+    >>> _round_step(0.13), _round_step(3.0)
     (0.2, 5.0)
     """
     power = 10.0 ** math.floor(math.log10(length))

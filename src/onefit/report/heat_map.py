@@ -83,11 +83,11 @@ def heat_map(scores: Scores, panel: Panel, colouring: Colouring) -> HeatMap:
     """The cells of a panel."""
     columns = len(panel.column_labels)
     size = "few" if columns <= FEW else "some" if columns <= MANY else "many"
-    cells = [[None if i is None else cell_of(scores, i, colouring) for i in row] for row in panel.cells]
+    cells = [[None if i is None else _cell_of(scores, i, colouring) for i in row] for row in panel.cells]
     return HeatMap(panel, size, cells)
 
 
-def cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
+def _cell_of(scores: Scores, i: int, colouring: Colouring) -> Cell:
     """One candidate."""
     label, merit = Exactness(scores.exactness[i]), float(scores.merit[i])
     kinds, symbol = [label.replace(" ", "-")], SYMBOLS[label]

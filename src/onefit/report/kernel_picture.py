@@ -91,7 +91,7 @@ def kernel_picture(search: Any, X: Any, y: Any) -> tuple[KernelPicture | None, s
         K = machine.kernel(rows[picked])
     target = None if y is None else np.asarray(y)[picked]
     labels = target if target is not None and target.ndim == 1 else None
-    return picture_of(K, labels, is_classifier(search.estimator), machine, n), ""
+    return _picture_of(K, labels, is_classifier(search.estimator), machine, n), ""
 
 
 def _machine_and_rows(search: Any, params: dict, X: Any, y: Any) -> tuple[Machine, Any]:
@@ -106,7 +106,7 @@ def _machine_and_rows(search: Any, params: dict, X: Any, y: Any) -> tuple[Machin
     return machine, checked_rows(transformers.fit_transform(X, y))
 
 
-def picture_of(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine, n: int) -> KernelPicture:
+def _picture_of(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine, n: int) -> KernelPicture:
     """Everything that a Gram matrix of some of n rows tells; y may be missing."""
     K = (K + K.T) / 2.0
     eigenvalues, vectors = np.linalg.eigh(K)

@@ -66,7 +66,7 @@ def read_scores(search: KernelSearchCV) -> Scores:
     scored = bool(criterion[0].scores)
     larger = scored or criterion[0].greater_is_better
     return Scores(
-        name=score_name(search, metric) if scored else criterion[0].name,
+        name=_score_name(search, metric) if scored else criterion[0].name,
         greater_is_better=larger,
         params=list(results["params"]),
         values=means if larger else -means,
@@ -88,7 +88,7 @@ def _metric(search: KernelSearchCV) -> str:
     return search.refit if isinstance(search.refit, str) and search.refit in names else names[0]
 
 
-def score_name(search: KernelSearchCV, metric: str) -> str:
+def _score_name(search: KernelSearchCV, metric: str) -> str:
     """Name of the score: the metric, or that of the estimator's own ``score``."""
     if metric != "score":
         return metric

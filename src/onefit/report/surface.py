@@ -49,7 +49,7 @@ def key_of(value: Any) -> tuple:
     return (1, 0.0, plain(value))
 
 
-def varied(params: list[dict[str, Any]]) -> dict[str, int]:
+def _varied(params: list[dict[str, Any]]) -> dict[str, int]:
     """The parameters that take more than one value (absent counts as one), with how many."""
     names = dict.fromkeys(name for candidate in params for name in candidate)
     counts = {name: len({key_of(candidate.get(name)) for candidate in params}) for name in names}
@@ -58,7 +58,7 @@ def varied(params: list[dict[str, Any]]) -> dict[str, int]:
 
 def choose_axes(params: list[dict[str, Any]]) -> Axes:
     """Regularisation in columns, a kernel parameter in rows; whatever varies most where there is no such."""
-    counts = varied(params)
+    counts = _varied(params)
     column = _first(counts, REGULARISATION)
     rest = {name: count for name, count in counts.items() if name != column}
     row = _first(rest, KERNEL) or (max(rest, key=lambda name: rest[name]) if rest else None)
@@ -94,7 +94,7 @@ def panels_of(scores: Scores) -> tuple[list[Panel], int]:
         groups.setdefault((names, others), []).append(number)
     merit = np.nan_to_num(scores.merit, nan=-np.inf)
     order = sorted(groups.items(), key=lambda item: (scores.best not in item[1], -max(merit[item[1]])))
-    differing = varied(scores.params)
+    differing = _varied(scores.params)
     panels: list[Panel] = []
     for (names, _), group in order[:PANELS]:
         room = CELLS - sum(len(panel.cells) * len(panel.column_labels) for panel in panels)

@@ -33,7 +33,7 @@ def _event(round_: int | None) -> str:
     return "proved later" if round_ >= LATER else f"proved in round {round_}"
 
 
-class Incumbent:
+class _Incumbent:
     """The best mean score that has been proved so far."""
 
     def __init__(self, score: float = -np.inf) -> None:
@@ -56,7 +56,7 @@ class Referee(ABC):
     """
 
     def __init__(
-        self, splits: list[slice], penalties: int, columns: int, incumbent: Incumbent | None, ledger: Ledger
+        self, splits: list[slice], penalties: int, columns: int, incumbent: _Incumbent | None, ledger: Ledger
     ) -> None:
         self.splits, self.columns, self.incumbent, self.ledger = splits, columns, incumbent, ledger
         shape = penalties, splits[-1].stop, columns
@@ -230,7 +230,7 @@ class Certify:
             "splits": [slice(end - len(rows), end) for rows, end in zip(tested, ends)],
             "penalties": penalties,
             "columns": coded.Y.shape[1],
-            "incumbent": Incumbent(self.proved) if self.prune else None,
+            "incumbent": _Incumbent(self.proved) if self.prune else None,
             "ledger": ledger,
         }
         rows = np.concatenate(tested)

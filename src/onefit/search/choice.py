@@ -84,7 +84,7 @@ def _complexity(params: dict) -> tuple[float, float, float]:
     return value("C") - value("alpha"), value("gamma"), value("degree")
 
 
-def select_best(refit, metric: str, results: dict) -> int:
+def _select_best(refit, metric: str, results: dict) -> int:
     """The chosen row: a callable's answer, or the first with rank one (grid order breaks ties)."""
     if not callable(refit):
         return int(results[f"rank_test_{metric}"].argmin())
@@ -153,7 +153,7 @@ class Choice:
             check_refit_metric(self.refit, list(self.execution.table.finished()[0].test))
             if not self.refit:
                 return
-        self.index = select_best(self.refit, self.metric, self.results)
+        self.index = _select_best(self.refit, self.metric, self.results)
         while self.refit and self.row.open_bias:
             self._train(self.row.status, confirm=True)
 
@@ -169,7 +169,7 @@ class Choice:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said of the first table
             self.results = self.execution.table.results()
-        self.index = select_best(self.refit, self.metric, self.results)
+        self.index = _select_best(self.refit, self.metric, self.results)
 
     def warn_at_edge(self) -> None:
         """Warn if the best candidate lies at the edge of the grid; a callable ``refit`` has its own reasons."""

@@ -92,7 +92,7 @@ def _of_classes(
         if len(left) and (tested.present is None or len(tested.present) > 1):
             codes, coding = path.coded.Y[tested.rows], path.coded.coding
             score = _scorer(scoring, tested, coding)
-            found[left] = undetermined(score, part[left], codes, reach[left], common[left], coding)
+            found[left] = _undetermined(score, part[left], codes, reach[left], common[left], coding)
     return found
 
 
@@ -105,7 +105,7 @@ def _scorer(scoring: Scoring, tested: ScoredRows, coding: Coding) -> Score:
     return score
 
 
-def undetermined(score: Score, values: Array, codes: Array, error: Array, slack: Array, coding: Coding) -> Mask:
+def _undetermined(score: Score, values: Array, codes: Array, error: Array, slack: Array, coding: Coding) -> Mask:
     """Which of E candidates have scores of classes that their values (E, l, c) do not determine.
 
     ``codes`` (l, c) are the coded targets. ``error`` (E, l, c) bounds the error of each value, ``slack`` (E, c) is half

@@ -106,7 +106,7 @@ class Outcome:
     ledger: Ledger
 
 
-class Worker:
+class _Worker:
     """Runs tasks one after another. The views and base matrices of the last one are kept for the next."""
 
     def __init__(self, keep_bases: bool) -> None:
@@ -142,7 +142,7 @@ class Executor:
 
     def __init__(self, resources: Resources, pre_dispatch: Any = "2*n_jobs") -> None:
         self.resources, self.pre_dispatch = resources, pre_dispatch
-        self._worker = Worker(resources.keep_bases)
+        self._worker = _Worker(resources.keep_bases)
 
     def run(self, tasks: Sequence[KernelTask], settings: Settings) -> Iterator[tuple[int, Outcome]]:
         """Yield (task number, outcome) as tasks finish. A MemoryError says what was needed and what was allowed."""
@@ -165,7 +165,7 @@ class Executor:
 
         def run(number: int, task: KernelTask) -> tuple[int, Outcome]:
             if not hasattr(own, "worker"):
-                own.worker = Worker(self.resources.keep_bases)
+                own.worker = _Worker(self.resources.keep_bases)
             return number, own.worker.run(task, settings)
 
         options = {"require": "sharedmem", "pre_dispatch": self.pre_dispatch, "return_as": "generator_unordered"}
@@ -191,7 +191,7 @@ def stream(jobs: Iterable, *, ordered: bool = True, **options: Any) -> Iterable:
 
 def _run_part(tasks: dict[int, KernelTask], settings: Settings, resources: Resources) -> dict[int, Outcome]:
     """Run tasks that share inputs and base matrices, in a process of its own."""
-    worker = Worker(resources.keep_bases)
+    worker = _Worker(resources.keep_bases)
     with threadpool_limits(resources.blas_threads, "blas"):
         return {number: worker.run(task, settings) for number, task in tasks.items()}
 

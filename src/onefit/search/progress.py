@@ -14,7 +14,7 @@ WIDTH = 80
 """Columns of a printed line, as in scikit-learn."""
 
 
-def print_header(verbose: int, n_splits: int, n_candidates: int) -> None:
+def _print_header(verbose: int, n_splits: int, n_candidates: int) -> None:
     """Say how much there is to do, in GridSearchCV's words."""
     if verbose > 0:
         total = n_splits * n_candidates
@@ -82,7 +82,7 @@ class Progress:
     def begin(self, n_candidates: int, known: bool) -> None:
         """Announce candidates; ``known`` says that there will be no others."""
         self.total += n_candidates
-        print_header(self.request.verbose, len(self.request.folds), n_candidates)
+        _print_header(self.request.verbose, len(self.request.folds), n_candidates)
         if self.task is None:
             self.task = self.context.subcontext(
                 task_name="search", max_subtasks=self.total * self.steps if known else None, sequential_subtasks=False

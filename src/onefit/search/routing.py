@@ -43,13 +43,13 @@ def route(search, params: dict[str, Any]) -> Routed:
     rest = {name: value for name, value in params.items() if name != "groups"}
     grids = [search.param_grid] if isinstance(search.param_grid, Mapping) else search.param_grid
     searched = {name for grid in grids if isinstance(grid, Mapping) for name in grid}
-    check_fit_params(search.estimator, rest, searched)
+    _check_fit_params(search.estimator, rest, searched)
     splitter = {"groups": params.get("groups")}  # also None: a splitter may insist on the argument
     scorer_metadata = {"sample_weight": rest["sample_weight"]} if "sample_weight" in rest else {}
     return Routed(rest, splitter, scorer_metadata)
 
 
-def check_fit_params(estimator, names: Iterable[str], searched: Container[str] = ()) -> None:
+def _check_fit_params(estimator, names: Iterable[str], searched: Container[str] = ()) -> None:
     """Refuse keyword arguments that ``fit`` of the estimator, or of the step of a Pipeline they name, does not take.
 
     Of steps that are themselves ``searched`` over it is not known here what they take.

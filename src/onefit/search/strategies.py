@@ -47,16 +47,16 @@ class LogAxis:
     reach: int
 
     def values(self) -> list[float]:
-        return [three_digits(self.unit * self.ratio**k) for k in range(self.first, self.last + 1)]
+        return [_three_digits(self.unit * self.ratio**k) for k in range(self.first, self.last + 1)]
 
     def beyond(self, value: float, sign: int, stride: int) -> list[float]:
         ends = (self._steps(value) + sign * stride * k for k in range(1, BEYOND + 1))
-        return [three_digits(self.unit * self.ratio**k) for k in ends if abs(k) < self.reach + 0.5]
+        return [_three_digits(self.unit * self.ratio**k) for k in ends if abs(k) < self.reach + 0.5]
 
     def between(self, low: float, high: float) -> list[float]:
         # Halving a step twice gives a quarter, up to rounding: half a quarter more is no longer divided.
         apart = self._steps(high) - self._steps(low)
-        return [three_digits(sqrt(low) * sqrt(high))] if apart > 1.5 * FINEST else []
+        return [_three_digits(sqrt(low) * sqrt(high))] if apart > 1.5 * FINEST else []
 
     def _steps(self, value: float) -> float:
         return log(value / self.unit) / log(self.ratio)
@@ -80,7 +80,7 @@ class DegreeAxis:
         return []
 
 
-def three_digits(value: float) -> float:
+def _three_digits(value: float) -> float:
     """Rounded to three significant digits: nobody wants to read or type more of a grid."""
     return float(f"{value:.3g}")
 

@@ -59,7 +59,7 @@ class TrainScores:
         found = np.zeros(len(values), dtype=bool)
         if self.path.coded.coding.classes is None or self.scoring.reads_labels:
             return found
-        tied = merge_ties(values)
+        tied = _merge_ties(values)
         moved = np.flatnonzero((tied != values).any(axis=(1, 2)))
         if len(moved):
             with warnings.catch_warnings():
@@ -80,7 +80,7 @@ class TrainScores:
                 row.train[name] = scores[k].mean(keepdims=True) if pooled else scores[k]
 
 
-def merge_ties(values: np.ndarray) -> np.ndarray:
+def _merge_ties(values: np.ndarray) -> np.ndarray:
     """Values (E, l, c) with those of each column that are TIED replaced by their mean. Cost: O(E l log l c)."""
     order = np.argsort(values, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)

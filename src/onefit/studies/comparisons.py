@@ -135,7 +135,7 @@ def summarise(outcome: Outcome) -> tuple[CellSummary, ...]:
         _summary(outcome, (dataset, setting, method), marks.get(method, UNMARKED))
         for setting in outcome.settings
         for dataset in outcome.datasets
-        for marks in [row_marks(outcome, dataset, setting)]
+        for marks in [_row_marks(outcome, dataset, setting)]
         for method in outcome.methods
         if finite_scores(outcome, (dataset, setting, method)) or (dataset, setting, method) in outcome.printed
     )
@@ -158,7 +158,7 @@ def _summary(outcome: Outcome, cell: Cell, mark: str) -> CellSummary:
     return CellSummary(*cell, len(values), mean, std, printed, difference, mark)
 
 
-def row_marks(outcome: Outcome, dataset: str, setting: str) -> dict[str, str]:
+def _row_marks(outcome: Outcome, dataset: str, setting: str) -> dict[str, str]:
     """The mark of each method on one row: best means the lowest mean loss, also of several that tie for it."""
     if outcome.study.protocol.kind != "selection":
         return {}

@@ -209,11 +209,11 @@ def ranking(losses: ArrayLike, level: float = LEVEL) -> Ranking:
     n, k = table.shape
     if n < 2 or k < 2:
         return Ranking(n, (np.nan,) * k, np.nan, np.nan, np.nan, np.nan, np.nan)
-    ranks = tuple(float(r) for r in ranks_of_rows(table).mean(axis=0))
+    ranks = tuple(float(r) for r in _ranks_of_rows(table).mean(axis=0))
     return Ranking(n, ranks, *_friedman(table), critical_difference(k, n, level))
 
 
-def ranks_of_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ranks_of_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rank of each method on each data set, 1 for the lowest loss; numbers that only differ by rounding tie."""
     scale = np.abs(table).max(axis=1, keepdims=True)
     return stats.rankdata(np.round(table / np.where(scale > 0, scale, 1.0) / ROUNDING), axis=1)
@@ -231,7 +231,7 @@ def _friedman(table: NDArray[np.float64]) -> tuple[float, float, float, float]:
     n, k = table.shape
     if k < 3:
         return np.nan, np.nan, np.nan, np.nan
-    ranks = ranks_of_rows(table)
+    ranks = _ranks_of_rows(table)
     if np.all(ranks == ranks[0, 0]):  # every method ties with every other everywhere
         return 0.0, 1.0, 0.0, 1.0
     chi_square, p_value = stats.friedmanchisquare(*ranks.T)

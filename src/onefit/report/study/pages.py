@@ -21,17 +21,17 @@ STATUS_CLASSES = {HOLDS: "holds", MIXED: "mixed", FAILS: "fails", UNTESTED: "unt
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def markdown(text: object) -> str:
+def _markdown(text: object) -> str:
     """Text for a cell or a line of Markdown: nothing in it starts a column, a tag or emphasis.
 
-    >>> markdown("a|b_c <d>")
+    >>> _markdown("a|b_c <d>")
     'a\\\\|b\\\\_c &lt;d&gt;'
     """
     flat = " ".join(str(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\|*_`\[\]])", r"\\\1", flat)
 
 
-def data_address(svg: str) -> str:
+def _data_address(svg: str) -> str:
     """A figure as an address that loads nothing."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
@@ -52,8 +52,8 @@ def _environment(escaping: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {
-        "latex": latex, "latex_number": latex_number, "latex_heads": latex_heads, "markdown": markdown,
-        "data_address": data_address, "probability": probability, "equation": equation, "fixed": fixed,
+        "latex": latex, "latex_number": latex_number, "latex_heads": latex_heads, "markdown": _markdown,
+        "data_address": _data_address, "probability": probability, "equation": equation, "fixed": fixed,
         "duration": duration, "status_class": STATUS_CLASSES.__getitem__, "sentence": _as_predicate, "zip": zip,
         "capitalised": capitalised,
     }  # fmt: skip

@@ -37,7 +37,7 @@ def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> l
         "sources": _by_source(lines),
         "far": sum(len(line.shown.far) for line in tables),
         "compared": sum(line.compared for line in tables),
-        "seconds": machine_seconds([line.shown.outcome for line in lines]),
+        "seconds": _machine_seconds([line.shown.outcome for line in lines]),
     }
     contents = {"index.html": render("summary.html.j2", **context), "index.md": render("summary.md.j2", **context)}
     return write_files(Path(folder), contents)
@@ -64,7 +64,7 @@ def _by_source(lines: Sequence[StudyLine]) -> dict[str, Counter[str]]:
     return counts
 
 
-def machine_seconds(outcomes: Sequence[Outcome]) -> float:
+def _machine_seconds(outcomes: Sequence[Outcome]) -> float:
     """CPU seconds of all studies; splits that studies of one protocol share count once."""
     spent = {}
     for outcome in outcomes:

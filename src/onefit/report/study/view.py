@@ -99,7 +99,7 @@ def is_timing(study: Study) -> bool:
     return study.protocol.kind == "seconds" or study.unit == "seconds"
 
 
-def file_stem(study: Study) -> str:
+def _file_stem(study: Study) -> str:
     """The beginning of the names of a study's files; those with times in them say so.
 
     Files without "seconds" in their names have the same bytes whenever the same splits are finished.
@@ -115,29 +115,29 @@ def view(outcome: Outcome) -> StudyView:
     tested = not study.is_figure and study.protocol.kind == "selection"
     return StudyView(
         outcome=outcome,
-        stem=file_stem(study),
+        stem=_file_stem(study),
         cells=cells,
-        grids=(ratio_grid(outcome, measured), grid) if measured else (grid,),
+        grids=(_ratio_grid(outcome, measured), grid) if measured else (grid,),
         verdicts=tuple(_verdict_view(judge(outcome, claim), study) for claim in study.claims),
-        statistics=tuple((part_label(outcome, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
+        statistics=tuple((_part_label(outcome, s), summarise_setting(outcome, s)) for s in outcome.settings if tested),
         ratios=measured,
         far=tuple(_far_cells(study, cells)),
         progress=progress(outcome),
-        rest=command_for_the_rest(outcome),
+        rest=_command_for_the_rest(outcome),
         unusable=sum(not np.isfinite(v) for values in outcome.scores.values() for v in values.values()),
     )
 
 
-def setting_label(study: Study, setting: str) -> str:
+def _setting_label(study: Study, setting: str) -> str:
     """A setting with its name, as in nλ = 0.1; empty where a study has none."""
     name = SETTING_NAMES.get(study.key.partition("+")[0])  # behind it: the name of a variant
     return f"{name} = {setting}" if name and setting and "=" not in setting else setting.replace(">=", "≥")
 
 
-def part_label(outcome: Outcome, setting: str) -> str:
+def _part_label(outcome: Outcome, setting: str) -> str:
     """The heading of a part of a table; of several, the one without a setting is the paper's."""
     unnamed = "as in the paper" if len(outcome.settings) > 1 else ""
-    return setting_label(outcome.study, setting) or unnamed
+    return _setting_label(outcome.study, setting) or unnamed
 
 
 def unit_name(study: Study) -> str:
@@ -160,7 +160,7 @@ def number_grid(outcome: Outcome, cells: Iterable[CellSummary]) -> Grid:
             if (setting, dataset) in by_row
         ]
         if rows:
-            groups.append((part_label(outcome, setting), tuple(rows)))
+            groups.append((_part_label(outcome, setting), tuple(rows)))
     legend = "Below each number the one that the paper prints"
     legend += "." if is_timing(study) else " and the difference in standard errors."
     return Grid(f"{unit_name(study)}, mean ± standard deviation", legend, outcome.methods, tuple(groups))
@@ -170,13 +170,13 @@ def _number_row(dataset: str, found: dict[str, CellSummary], outcome: Outcome) -
     printed = [cell.printed.mean for cell in found.values() if cell.printed]
     style = RowFormat([*(cell.mean for cell in found.values()), *printed])
     cells = tuple(_cell_view(found[m], style) if m in found else CellView() for m in outcome.methods)
-    return Row(dataset, splits_text(cell.splits for cell in found.values()), cells)
+    return Row(dataset, _splits_text(cell.splits for cell in found.values()), cells)
 
 
-def splits_text(numbers: Iterable[int]) -> str:
+def _splits_text(numbers: Iterable[int]) -> str:
     """How many splits the cells of a row have: one number, or the range.
 
-    >>> splits_text([10, 10]), splits_text([3, 10])
+    >>> _splits_text([10, 10]), _splits_text([3, 10])
     ('10', '3–10')
     """
     found = sorted(set(numbers))
@@ -188,7 +188,7 @@ def _cell_view(cell: CellSummary, style: RowFormat) -> CellView:
     return CellView(style.pair(cell.mean, cell.std), printed, signed(cell.difference), cell.mark, cell.is_far)
 
 
-def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
+def _ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
     """How many times slower retraining is than each other method, ours with the paper's; geometric means last."""
     pairs = compared(outcome.methods)
     by_row: dict[tuple[str, str], dict[tuple[str, str], Ratio]] = {}
@@ -203,7 +203,7 @@ def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
         ]
         of_setting = [found for found in measured if found.setting == setting]
         rows.append(Row("geometric mean", "", tuple(_mean_ratio(of_setting, *pair) for pair in pairs)))
-        groups.append((part_label(outcome, setting), tuple(rows)))
+        groups.append((_part_label(outcome, setting), tuple(rows)))
     columns = tuple(f"{slow} / {fast}" for slow, fast in pairs)
     legend = "How many times as long retraining takes; below each ratio that of the paper's own seconds."
     return Grid("ratios of CPU seconds", legend, columns, tuple(groups))
@@ -211,7 +211,7 @@ def ratio_grid(outcome: Outcome, measured: Sequence[Ratio]) -> Grid:
 
 def _ratio_row(dataset: str, found: Sequence[Ratio | None]) -> Row:
     cells = tuple(_ratio_cell(r.ours, r.printed) if r else CellView() for r in found)
-    return Row(dataset, splits_text(r.splits for r in found if r), cells)
+    return Row(dataset, _splits_text(r.splits for r in found if r), cells)
 
 
 def _ratio_cell(ours: float | None, printed: float | None) -> CellView:
@@ -227,20 +227,20 @@ def _mean_ratio(measured: Sequence[Ratio], slow: str, fast: str) -> CellView:
 def _far_cells(study: Study, cells: Iterable[CellSummary]) -> Iterable[tuple[str, CellView, CellSummary]]:
     for cell in cells:
         if cell.is_far and cell.printed:
-            label = ", ".join(filter(None, (cell.dataset, setting_label(study, cell.setting), cell.method)))
+            label = ", ".join(filter(None, (cell.dataset, _setting_label(study, cell.setting), cell.method)))
             yield label, _cell_view(cell, RowFormat([cell.mean, cell.printed.mean])), cell
 
 
 def _verdict_view(verdict: Verdict, study: Study) -> VerdictView:
     wins, losses = (
-        _some([row_label(e, verdict.claim, study) for e in rows]) for rows in (verdict.wins, verdict.losses)
+        _some([_row_label(e, verdict.claim, study) for e in rows]) for rows in (verdict.wins, verdict.losses)
     )
-    return VerdictView(verdict, claim_text(verdict.claim, study), amount_text(verdict, study), wins, losses)
+    return VerdictView(verdict, _claim_text(verdict.claim, study), _amount_text(verdict, study), wins, losses)
 
 
-def row_label(encounter: Encounter, claim: Claim, study: Study) -> str:
+def _row_label(encounter: Encounter, claim: Claim, study: Study) -> str:
     """A data set, with the setting where a claim is about several."""
-    setting = setting_label(study, encounter.setting) if claim.setting is None else ""
+    setting = _setting_label(study, encounter.setting) if claim.setting is None else ""
     return f"{encounter.dataset} ({setting})" if setting else encounter.dataset
 
 
@@ -249,18 +249,18 @@ def _some(labels: Sequence[str], most: int = 25) -> str:
     return ", ".join(labels[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def claim_text(claim: Claim, study: Study) -> str:
+def _claim_text(claim: Claim, study: Study) -> str:
     """A claim in words, as in "5-BIF is not worse than 5-CV at nλ = 1"."""
     if claim.within:
-        ends = [setting_label(study, setting) for setting in (claim.within[0], claim.within[-1])]
+        ends = [_setting_label(study, setting) for setting in (claim.within[0], claim.within[-1])]
         others = "its worst" if claim.verb == "does not differ from" else "its best outside"
         return f"{claim.first} at its best from {ends[0]} to {ends[1]} {claim.verb} {others}"
-    place = f" at {setting_label(study, claim.setting)}" if claim.setting else ""
+    place = f" at {_setting_label(study, claim.setting)}" if claim.setting else ""
     place = ", each at its best setting" if claim.best_settings else place
     return f"{claim.first} {claim.verb} {claim.second}{place}"
 
 
-def amount_text(verdict: Verdict, study: Study) -> str:
+def _amount_text(verdict: Verdict, study: Study) -> str:
     """By how much the first method of a claim is ahead: the median over the rows, and the extremes."""
     if not verdict.encounters:
         return "no numbers yet"
@@ -273,7 +273,7 @@ def amount_text(verdict: Verdict, study: Study) -> str:
     if min(values) == max(values):
         return f"advantage {signed(values[0], 2)} {unit} everywhere"
     ends = [
-        f"{signed(end, 2)} on {row_label(verdict.encounters[values.index(end)], verdict.claim, study)}"
+        f"{signed(end, 2)} on {_row_label(verdict.encounters[values.index(end)], verdict.claim, study)}"
         for end in (min(values), max(values))
     ]
     return f"median advantage {signed(median(values), 2)} {unit} ({ends[0]}; {ends[1]})"
@@ -303,7 +303,7 @@ def _count(datasets: int) -> str:
     return "1 data set" if datasets == 1 else f"{datasets} data sets"
 
 
-def command_for_the_rest(outcome: Outcome) -> str | None:
+def _command_for_the_rest(outcome: Outcome) -> str | None:
     """The command, for the folder of the page, that runs the splits that are not finished; None when all are.
 
     A split that has failed is not finished either, and is only run again on request.
