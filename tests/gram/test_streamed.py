@@ -71,6 +71,22 @@ def test_splits_of_any_kind_are_sums_of_cells(limit, shared):
     assert seen == list(range(7))
 
 
+@pytest.mark.parametrize("gamma", [0.05, 30.0])
+def test_well_conditioned_landmarks_are_whitened_after_summing(gamma):
+    rng, X, Y, _ = problem(8, n=2000)
+    feature_map = LandmarkMap.build(Gaussian(gamma), X[:40], 0.0)
+    assert (feature_map.whitening is None) == (gamma < 1)
+    cells = disjoint_cells(np.array_split(rng.permutation(2000), 3), 2000, None)
+    sums, Z = accumulate(feature_map, X, Y, cells), feature_map(X)
+    for cell in range(3):
+        rows = cells.number == cell
+        np.testing.assert_allclose(np.triu(sums.G[cell]), np.triu(Z[rows].T @ Z[rows]), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(sums.H[cell][:, 1:], Z[rows].T @ Y[rows], atol=1e-9)
+    B = rng.normal(size=(feature_map.width, 2))
+    (found,) = products(feature_map, X, [(np.arange(2000), B)])
+    np.testing.assert_allclose(found, Z @ B, atol=1e-9)
+
+
 def test_products_of_wanted_rows():
     rng, X, _, feature_map = problem(4)
     wanted = [(rng.permutation(500)[:k], rng.normal(size=(feature_map.width, 3))) for k in (1, 60, 500)]
@@ -110,3 +126,17 @@ def test_random_features_have_the_kernel_as_mean_inner_product():
     np.testing.assert_allclose(mean, Gaussian(0.3)(X), atol=0.03)
     Z = FourierMap.build(Gaussian(0.3), 60, 3, 0)(X)
     np.testing.assert_allclose((Z**2).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 0.3, 50.0])
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e7])
+def test_entries_of_a_gaussian_kernel_have_all_their_digits(gamma, shift):
+    """Near landmarks, at them and far from them; a shift of all rows or a row far away costs no digits."""
+    rng = np.random.default_rng(0)
+    landmarks = (rng.integers(-2000, 2000, size=(30, 4)) / 1024) + shift  # exact in binary, also when shifted
+    X = np.vstack([landmarks, landmarks + 2.0**-20, rng.integers(-4000, 4000, size=(50, 4)) / 1024 + shift])
+    kernel = Gaussian(gamma)
+    exact = np.exp(-gamma * ((X[:, None] - landmarks) ** 2).sum(axis=2))
+    for rows, expected in ((X, exact), (np.vstack([X, X[:1] + 1e6]), np.vstack([exact, np.zeros(30)]))):
+        feature_map = LandmarkMap(kernel, landmarks, np.arange(30), np.asfortranarray(np.eye(30)))
+        np.testing.assert_allclose(feature_map(rows)[:130], expected[:130], rtol=1e-11, atol=1e-13)

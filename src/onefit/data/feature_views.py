@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from . import Fold, Folds
+from .blocks import RowScan, TransformedRows
 from .indexing import take_metadata, take_rows
+from .streamed_fit import fit_streamed
 from .views import Inputs, SupervisedError, checked_rows, stack
 
 
@@ -24,7 +26,7 @@ class FeatureView:
     """Rows X after the transformers, and some of the splits of a search in terms of these rows.
 
     ``X[start:stop]`` are consecutive rows. ``rows`` are the numbers of the full data that they have, ``splits`` the
-    numbers of the splits that ``folds`` are.
+    numbers of the splits that ``folds`` are, ``transformers`` what the rows went through.
     """
 
     X: Any
@@ -32,11 +34,15 @@ class FeatureView:
     folds: Folds
     splits: Sequence[int]
     companions: Any = None
+    transformers: Any = None  # fitted
 
 
 def views_of_folds(inputs: Inputs, companions: Any, *, per_fold: bool) -> Iterator[FeatureView]:
     """One view of all splits, or one for each; one at a time exists."""
     folds = inputs.folds
+    if isinstance(inputs.X, RowScan) and inputs.transformers is not None:
+        yield from _scanned(inputs, companions, per_fold=per_fold)
+        return
     if inputs.transformers is not None and per_fold:
         yield from (_of_fold(inputs, number, fold, companions) for number, fold in enumerate(folds))
         return
@@ -46,6 +52,20 @@ def views_of_folds(inputs: Inputs, companions: Any, *, per_fold: bool) -> Iterat
         return
     for number, fold in enumerate(folds):
         yield FeatureView(view.X, view.rows, Folds(folds.n, (fold,)), [number], view.companions)
+
+
+def _scanned(inputs: Inputs, companions: Any, *, per_fold: bool) -> Iterator[FeatureView]:
+    """Views of rows that are read a block at a time, all of whose transformers learn in the same pass."""
+    folds, everything = inputs.folds, np.arange(inputs.folds.n)
+    if inputs.fit_params:
+        raise ValueError(f"Transformers of scanned rows take no {', '.join(sorted(inputs.fit_params))}.")
+    train = [fold.counts > 0 for fold in folds] if per_fold else [None]
+    models = fit_streamed(inputs.transformers, inputs.X, train)
+    for number, model in enumerate(models):
+        columns = model.transform(inputs.X[:1]).shape[1]
+        X, near = TransformedRows(inputs.X, model, columns), _transformed(model, companions)
+        own = Folds(folds.n, (folds.folds[number],)) if per_fold else folds
+        yield FeatureView(X, everything, own, [number] if per_fold else range(len(folds)), near, model)
 
 
 def whole_view(inputs: Inputs, companions: Any, *, supervised: bool = True) -> FeatureView:
@@ -62,7 +82,7 @@ def whole_view(inputs: Inputs, companions: Any, *, supervised: bool = True) -> F
         if supervised:
             raise
         raise SupervisedError.of(inputs.transformers, error) from error
-    return FeatureView(checked_rows(X), everything, folds, splits, _transformed(model, companions))
+    return FeatureView(checked_rows(X), everything, folds, splits, _transformed(model, companions), model)
 
 
 def _of_fold(inputs: Inputs, number: int, fold: Fold, companions: Any) -> FeatureView:
@@ -74,7 +94,7 @@ def _of_fold(inputs: Inputs, number: int, fold: Fold, companions: Any) -> Featur
     m, n = len(train), len(train) + len(fold.test)
     one = Folds.from_splits([(np.arange(m), np.arange(m, n))], n)
     X = checked_rows(stack(trained, tested))
-    return FeatureView(X, np.concatenate([train, fold.test]), one, [number], _transformed(model, companions))
+    return FeatureView(X, np.concatenate([train, fold.test]), one, [number], _transformed(model, companions), model)
 
 
 def _transformed(model: Any, companions: Any) -> Any:

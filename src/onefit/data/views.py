@@ -20,6 +20,7 @@ from .._exceptions import NotUnderstoodError
 from ..kernels import Kernel
 from ..resources import Ledger
 from . import Fold, Folds, Problem
+from .blocks import RowScan
 from .indexing import take_metadata, take_rows
 
 
@@ -150,7 +151,9 @@ class SupervisedError(ValueError):
 
 
 def checked_rows(X: Any) -> Any:
-    """X as a float64 array or CSR matrix without missing values."""
+    """X as a float64 array or CSR matrix without missing values; scans, looked at when they are read, as they are."""
+    if isinstance(X, RowScan):
+        return X
     return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
 
 

@@ -84,7 +84,7 @@ def assemble(
 ) -> Table:
     """The table of these columns. ``lines`` are the line numbers of the rows, in files that have lines."""
     check_target(path, target)
-    position = _position(path, [column.name for column in columns], target)
+    position = target_position(path, [column.name for column in columns], target)
     features = [column for index, column in enumerate(columns) if index != position]
     if not features:
         raise fault(path, "has one column only. Columns are told apart by commas, semicolons or tabs.")
@@ -132,7 +132,7 @@ def check_target(path: Path, target: Target) -> None:
     raise fault(path, f"target must be {choices}, got {target!r}.")
 
 
-def _position(path: Path, names: list[str], target: Target) -> int | None:
+def target_position(path: Path, names: list[str], target: Target) -> int | None:
     """Which column is the target; None if none is."""
     if target is False:
         return None

@@ -61,7 +61,7 @@ def _contents(path: Path, max_rows: int | None) -> arrow.Table:
             raise fault(path, "is not a Parquet file.")
     try:
         schema = ParquetFile(path).schema_arrow
-        texts = [field.name for field in schema if _is_text(field.type)]
+        texts = [field.name for field in schema if is_text(field.type)]
         with ParquetFile(path, read_dictionary=texts) as file:
             _check_described(path, file, max_rows)
             batches, size = [], 0
@@ -90,8 +90,8 @@ def _check_described(path: Path, file: Any, max_rows: int | None) -> None:
     if max_rows is not None and facts.num_rows > max_rows:
         raise TooManyRowsError(path, max_rows)
     for field in file.schema_arrow:
-        kind = _value_type(field.type)
-        if not _is_text(kind) and not _is_number(kind) and not _is_date(kind):
+        kind = value_type(field.type)
+        if not is_text(kind) and not is_number(kind) and not _is_date(kind):
             advice = "which is not read; turn it into numbers or text first."
             raise fault(path, f"column {quoted(field.name)} is of type {kind}, {advice}")
     decompressed = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
@@ -99,20 +99,22 @@ def _check_described(path: Path, file: Any, max_rows: int | None) -> None:
     check_expansion(path, 8 * facts.num_rows * facts.num_columns, f"its {facts.num_rows:,} rows would take")
 
 
-def _value_type(kind: arrow.DataType) -> arrow.DataType:
+def value_type(kind: arrow.DataType) -> arrow.DataType:
     """The type of the values, also of those that are coded by a dictionary."""
     from pyarrow import types
 
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
-def _is_text(kind: arrow.DataType) -> bool:
+def is_text(kind: arrow.DataType) -> bool:
+    """Whether values are strings."""
     from pyarrow import types
 
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-def _is_number(kind: arrow.DataType) -> bool:
+def is_number(kind: arrow.DataType) -> bool:
+    """Whether values become doubles."""
     from pyarrow import types
 
     known = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
@@ -129,8 +131,8 @@ def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
     import pyarrow as arrow
     from pyarrow import types
 
-    kind = _value_type(values.type)
-    if _is_text(kind):
+    kind = value_type(values.type)
+    if is_text(kind):
         try:
             return text_column(name, _texts(values))
         except UnicodeDecodeError as error:

@@ -11,12 +11,13 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 
 from ..data import Folds
+from ..data.indexing import take_rows
 from ..gram.feature_map import smallest_pivot
 from ..resources import Ledger
 from ..search.approximate import train_on_all_rows
 from ..search.choice import Choice
 from ..search.plan import plan
-from ..search.routing import final_weights, split_pipeline
+from ..search.routing import split_pipeline
 from .landmark_features import LandmarkFeatures, RandomFourierFeatures
 from .linear_ls_svm import LinearLSSVC
 
@@ -34,11 +35,10 @@ def deliver_on_features(choice: Choice) -> Pipeline:
     planned = plan(single, [choice.params])
     (task,), (path,) = planned.tasks, planned.paths
     assert planned.settings is not None
-    solution = train_on_all_rows(task, path, planned.settings, Ledger())
+    solution, feature_map, fitted = train_on_all_rows(task, path, planned.settings, Ledger())
     transformers, final = split_pipeline(model)
     features = _features(request.basis, task.kernel, transformers, smallest_pivot(n, float(path.penalties.min())))
-    _, metadata = final_weights(model, request.fit_params)
-    features.fit(request.X, request.y, **metadata)
+    features._adopt(feature_map, fitted, take_rows(request.X, np.arange(min(n, 2))))
     coef, intercept = path.of_candidates(solution.coef)[0], path.of_candidates(solution.intercept[:, None])[0, 0]
     if is_classifier(final):
         last = LinearLSSVC(final.alpha, path.learner.bias, final.class_weight)

@@ -13,6 +13,7 @@ from sklearn.utils import indexable
 
 from .._public import set_module
 from ..criteria import resolve_all
+from ..data.blocks import readable_rows
 from ..machines import Exactness
 from ..resources import Ledger
 from ..search.choice import Choice
@@ -219,7 +220,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
         validate(self)
         scoring = scoring_of(self, criteria[0])
-        X, y = indexable(X, y)
+        X, y = indexable(*readable_rows(X, y, approximated=self.approximation is not None))
         request = self._request(X, flat_target(self.estimator, y), scoring, params, deadline)
         self.n_splits_ = len(request.folds)
         metadata = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else None

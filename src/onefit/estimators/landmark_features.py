@@ -37,6 +37,20 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return self._map(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
         return self._map(_rows(self.preprocessing_.transform(X)))
 
+    def _adopt(self, feature_map, preprocessing, example):
+        """Take what a search has learned from all rows; ``example`` are some of them, for names of features."""
+        if self.preprocessing is None:
+            validate_data(self, example, accept_sparse="csr", dtype=np.float64)
+        else:
+            self.preprocessing_ = preprocessing
+            self._take_names()
+        self._map, self._n_features_out = feature_map, feature_map.width
+
+    def _take_names(self):
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.preprocessing_, name):
+                setattr(self, name, getattr(self.preprocessing_, name))
+
     def _fit(self, X, y, params):
         """Rows X after the transformers."""
         if self.preprocessing is None:
@@ -44,9 +58,7 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         else:
             self.preprocessing_ = clone(self.preprocessing)
             inputs = _rows(self.preprocessing_.fit_transform(X, y, **params))
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.preprocessing_, name):
-                    setattr(self, name, getattr(self.preprocessing_, name))
+            self._take_names()
         self._map = self._make_map(self.kernel.bound(inputs.shape[1], variance_of(inputs)), inputs.shape[1])
         self._n_features_out = self._map.width
         return inputs

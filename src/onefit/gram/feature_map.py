@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
 from .._public import set_module
 from ..kernels import Gaussian, Kernel
+from ..kernels.gamma import known_gamma
 from ..linalg.ordered_cholesky import ordered_cholesky
 
 Array = NDArray[np.float64]
@@ -21,6 +23,13 @@ IRRELEVANT = 1e-9
 
 ROUNDED = 10 * float(np.finfo(np.float64).eps)
 """Pivots below this share of the largest diagonal entry are rounding."""
+
+FAR = 1e4
+"""Exponent of a Gaussian kernel from the middle of the landmarks up to which rows keep twelve digits in one product."""
+
+WELL_CONDITIONED = 1e3
+"""Condition number of a Cholesky factor up to which sums of products of kernel entries are whitened after summing: the
+error grows by this factor, and stays far below that of whitening an ill-conditioned kernel row by row."""
 
 DENSE = 2048
 """Features up to which sparse rows are made dense, a block at a time: matrix products are then those of dense data."""
@@ -39,6 +48,18 @@ class FeatureMap(ABC):
     @abstractmethod
     def __call__(self, X: Any) -> Array:
         """Features (l, width) of rows X (l, d), dense or CSR, in a fresh array. Cost: O(l width (d + width))."""
+
+    def unwhitened(self, X: Any) -> Array:
+        """Features before the triangular solution of ``whitening``."""
+        return self(X)
+
+    @property
+    def whitening(self) -> Array | None:
+        """A well-conditioned L, ``z(x) = L⁻¹ unwhitened(x)``: sums and coefficients may be multiplied by it instead.
+
+        None where that would cost digits.
+        """
+        return None
 
     @abstractmethod
     def leading(self, count: int) -> int | None:
@@ -77,10 +98,48 @@ class LandmarkMap(FeatureMap):
         return len(self.kept)
 
     def __call__(self, X: Any) -> Array:
+        return np.asarray(blas.dtrsm(1.0, self.lower, self.unwhitened(X).T, side=0, lower=1, overwrite_b=1).T)
+
+    def unwhitened(self, X: Any) -> Array:
+        """Kernel entries (l, width) between rows and landmarks."""
         X = as_dense(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            K = np.ascontiguousarray(self.kernel.evaluate(lambda base: base(X, self.landmarks)))
-        return np.asarray(blas.dtrsm(1.0, self.lower, K.T, side=0, lower=1, overwrite_b=1).T)
+            K = self._gaussian(X)
+            if K is None:
+                K = np.ascontiguousarray(self.kernel.evaluate(lambda base: base(X, self.landmarks)))
+        return K
+
+    @cached_property
+    def whitening(self) -> Array | None:
+        reciprocal, _ = lapack.dtrcon(self.lower, norm="1", uplo="L")
+        return self.lower if reciprocal * WELL_CONDITIONED >= 1 else None
+
+    def _gaussian(self, X: Any) -> Array | None:
+        """Entries of a Gaussian kernel of one width by a single product: half the time of distances and a map.
+
+        None for other kernels, and where rows are so far from the middle that the product would lose digits.
+        """
+        if not isinstance(self.kernel, Gaussian) or isinstance(self.kernel.gamma, tuple) or hasattr(X, "toarray"):
+            return None
+        centre, factors = self._exponents
+        rows = np.empty((len(X), X.shape[1] + 2))
+        np.subtract(X, centre, out=rows[:, :-2])
+        np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2], out=rows[:, -2])
+        rows[:, -1] = 1.0
+        if not -float(factors[-2, 0]) * float(rows[:, -2].max(initial=0.0)) <= FAR:  # nor is NaN
+            return None
+        K = rows @ factors
+        np.minimum(K, 0.0, out=K)
+        return np.asarray(np.exp(K, out=K))
+
+    @cached_property
+    def _exponents(self) -> tuple[Array, Array]:
+        """(centre c, factors A) with ``-γ |x - l|² = [x - c, |x - c|², 1] A`` for all landmarks l."""
+        gamma = known_gamma(self.kernel.gamma)  # type: ignore[attr-defined]
+        centre = self.landmarks.mean(axis=0)
+        shifted = (self.landmarks - centre).T
+        norms = (shifted**2).sum(axis=0)
+        return centre, np.vstack([2.0 * gamma * shifted, np.full_like(norms, -gamma), -gamma * norms])
 
     def leading(self, count: int) -> int:
         return int(np.searchsorted(self.kept, count))

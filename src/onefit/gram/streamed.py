@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 from scipy.linalg import blas
 
+from ..data.blocks import RowScan
 from .cells import Cells
 from .feature_map import FeatureMap
 
@@ -30,8 +33,8 @@ T = TypeVar("T")
 LANES = 2
 """Accumulators that blocks are dealt to."""
 
-BLOCK = 1 << 22
-"""Features in a block of rows: 32 MB."""
+BLOCK = 1 << 21
+"""Features in a block of rows: 16 MB."""
 
 SMALLEST_BLOCK = 1024
 """Rows, at least, in a block: products of fewer rows are slow."""
@@ -75,6 +78,14 @@ class Sums:
         self.H[cell] += Z.T @ E
         self.T[cell] += E.T @ E
 
+    def whiten(self, lower: Array) -> None:
+        """From sums of unwhitened features to those of ``L⁻¹`` times them, in place."""
+        for cell in range(len(self.G)):
+            G = symmetric(self.G[cell])
+            G = linalg.solve_triangular(lower, G, lower=True, check_finite=False)
+            self.G[cell] = linalg.solve_triangular(lower, G.T, lower=True, check_finite=False)
+            self.H[cell] = linalg.solve_triangular(lower, self.H[cell], lower=True, check_finite=False)
+
     def of_cell(self, cell: int) -> Sums:
         """The sums of one cell."""
         return Sums(self.G[cell : cell + 1], self.H[cell : cell + 1], self.T[cell : cell + 1])
@@ -85,16 +96,26 @@ class Sums:
         return Sums(*(np.tensordot(share[used], part[used], axes=1)[None] for part in (self.G, self.H, self.T)))
 
 
+def symmetric(upper: Array) -> Array:
+    """A full matrix from its upper triangle."""
+    G = np.triu(upper)
+    G += np.triu(upper, 1).T
+    return G
+
+
 def accumulate(
     feature_map: FeatureMap, X: RowBlocks, Y: Array, cells: Cells, *, threads: int = 1, step: int | None = None
 ) -> Sums:
     """Sums of all cells from one pass over the rows.
 
-    Cost    n r² multiplications for the products, n r² for the features of landmarks, and n r entries of a kernel.
-    Memory  for each lane a block of features (32 MB, twice while they are made) and r² numbers for each cell.
+    Cost    n r² multiplications for the products, n r entries of a kernel, and n r² multiplications for the features of
+            landmarks, or 2 r³ for each cell where the landmarks are well conditioned and rows many.
+    Memory  for each lane a block of features (16 MB, twice while they are made) and r² numbers for each cell.
     Oracle  ``Z[cell].T @ Z[cell]``.
     """
     scale = None if cells.weights is None else np.sqrt(cells.weights)
+    late = feature_map.whitening is not None and len(Y) > 4 * cells.count * feature_map.width
+    features = feature_map.unwhitened if late else feature_map
 
     def run(blocks: Iterator[slice]) -> Sums:
         sums = Sums.zeros(cells.count, feature_map.width, 1 + Y.shape[1])
@@ -102,7 +123,7 @@ def accumulate(
             order = np.argsort(cells.number[rows], kind="stable")
             numbers = cells.number[rows][order]
             block = X[rows][order]
-            Z = feature_map(block)
+            Z = features(block)
             _check_finite(Z, block, rows.start + order)
             E = np.column_stack([np.ones(len(order)), Y[rows][order]])
             if scale is not None:
@@ -114,9 +135,12 @@ def accumulate(
                 sums.add_rows(numbers[start], Z[start:end], E[start:end])
         return sums
 
-    first, *others = in_lanes(run, len(Y), feature_map.width, threads, step)
+    with _unchanged(X):
+        first, *others = in_lanes(run, len(Y), feature_map.width, threads, step)
     for other in others:
         first += other
+    if late and feature_map.whitening is not None:
+        first.whiten(feature_map.whitening)
     return first
 
 
@@ -143,6 +167,13 @@ def products(
 
     Rows that nobody wants are not computed.
     """
+    lower, features = feature_map.whitening, feature_map.unwhitened
+    if lower is None:
+        features = feature_map.__call__
+    else:  # the triangular solution is that of the coefficients
+        wanted = [
+            (rows, linalg.solve_triangular(lower, B, lower=True, trans="T", check_finite=False)) for rows, B in wanted
+        ]
     orders = [np.argsort(rows, kind="stable") for rows, _ in wanted]
     found = [np.empty((len(rows), B.shape[1])) for rows, B in wanted]
 
@@ -155,13 +186,25 @@ def products(
             used = np.unique(np.concatenate([rows[place] for place, (rows, _) in zip(places, wanted)]))
             if not len(used):
                 continue
-            Z = feature_map(X[block] if len(used) == block.stop - block.start else X[block][used - block.start])
+            Z = features(X[block] if len(used) == block.stop - block.start else X[block][used - block.start])
             for place, (rows, B), values in zip(places, wanted, found):
                 if len(place):
                     values[place] = Z[np.searchsorted(used, rows[place])] @ B
 
-    in_lanes(run, X.shape[0], feature_map.width, threads)
+    with _unchanged(X):
+        in_lanes(run, X.shape[0], feature_map.width, threads)
     return found
+
+
+@contextmanager
+def _unchanged(X: Any) -> Iterator[None]:
+    """A pass over rows of files: an error if these have changed since they were first looked at, or meanwhile."""
+    if isinstance(X, RowScan):
+        X.check_unchanged()
+        yield
+        X.check_unchanged()
+    else:
+        yield
 
 
 def _check_finite(Z: Array, X: Any, numbers: Rows) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Folds, Targets
+from ..data import Fold, Folds, Targets
+from ..data.blocks import RowScan, scanned_variance
 from ..data.feature_views import FeatureView, views_of_folds
 from ..data.views import SupervisedError
 from ..gram.cells import Cells, disjoint_cells, grouped_cells
@@ -81,12 +82,15 @@ def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *
         return failed_rows(task, settings, format_exc())
 
 
-def train_on_all_rows(task: KernelTask, path: Path, settings: Settings, ledger: Ledger) -> RidgePath:
-    """The machine trained on all rows: those of the only split of a task."""
+def train_on_all_rows(
+    task: KernelTask, path: Path, settings: Settings, ledger: Ledger
+) -> tuple[RidgePath, FeatureMap, Any]:
+    """(coefficients, feature map, fitted transformers) of the machine trained on all rows: those of the only split."""
     run = _PathOnFeatures(task, path, settings, ledger)
     (view,) = views_of_folds(task.inputs, run._basis.landmarks, per_fold=True)
-    (solution,) = run._solve(view, run._feature_map(view))
-    return solution.paths[-1]
+    feature_map = run._feature_map(view)
+    (solution,) = run._solve(view, feature_map)
+    return solution.paths[-1], feature_map, view.transformers
 
 
 @dataclass
@@ -149,14 +153,14 @@ class _PathOnFeatures:
             found[number] = {}
         splits = [found[number] for number in sorted(found)]
         names = list(dict.fromkeys(name for split in splits for name in split)) or list(scoring.metrics)
-        missing = np.full((len(self._basis.sizes), len(self.path.entries)), scoring.error_score, dtype=float)
+        error_score = np.nan if scoring.error_score == "raise" else scoring.error_score
+        missing = np.full((len(self._basis.sizes), len(self.path.entries)), error_score, dtype=float)
         return {name: np.stack([split.get(name, missing) for split in splits], axis=-1) for name in names}, []
 
     def _feature_map(self, view: FeatureView) -> FeatureMap:
         kernel, variance_ = self.task.kernel, None
         if kernel.follows_data:
-            one = len(view.folds) == 1
-            variance_ = variance_of(view.X[view.folds.folds[0].train] if one else view.X)
+            variance_ = _variance(view.X, view.folds.folds[0] if len(view.folds) == 1 else None)
         d, n = view.X.shape[1], self.task.inputs.folds.n
         return self._basis.feature_map(
             kernel.bound(d, variance_), view.companions, d, smallest_pivot(n, float(self.path.penalties.min()))
@@ -263,6 +267,13 @@ class _PathOnFeatures:
     def _candidates(self, path: RidgePath, some: slice = slice(None)) -> RidgePath:
         """Coefficients of some candidates from those of the distinct penalties."""
         return RidgePath(self.path.of_candidates(path.coef)[some], self._of_entries(path.intercept)[some])
+
+
+def _variance(X: Any, fold: Fold | None) -> float:
+    """The variance of the rows that a fold trains on, or of all."""
+    if isinstance(X, RowScan):
+        return scanned_variance(X, None if fold is None else fold.counts > 0)
+    return variance_of(X if fold is None else X[fold.train])
 
 
 def _padded(B: Array, width: int) -> Array:

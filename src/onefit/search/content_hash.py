@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data.blocks import RowScan
+
 DEEPEST = 50
 """Levels of nesting beyond which a value is taken to contain itself."""
 
@@ -117,7 +119,9 @@ def _object_parts(value: Any) -> Iterator[bytes | _Nested]:
 def _instance_parts(value: Any) -> Iterator[bytes | _Nested]:
     kind = type(value)
     yield f"instance:{kind.__module__}.{kind.__qualname__}:".encode()
-    if hasattr(value, "get_params"):
+    if isinstance(value, RowScan):
+        yield _Nested(value.identity)
+    elif hasattr(value, "get_params"):
         yield _Nested(value.get_params(deep=False))
     elif dataclasses.is_dataclass(value):
         yield _Nested({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from .._exceptions import warn_caller
 from ..data.coding import CodedTargets
@@ -16,6 +17,7 @@ from ..resources import Ledger
 from .basis_choice import choose_basis
 from .deadline import TimeBudgetWarning
 from .executors import Executor
+from .forecast import forecast
 from .journal import Journal, JournalError
 from .plan import Plan, plan, warn_retraining
 from .progress import Progress
@@ -89,6 +91,8 @@ class Execution:
         self.coded.update({entry.candidate: path.coded for path in planned.paths for entry in path.entries})
         warn_retraining(planned.retrain, len(self.table.candidates))
         self._announce(planned, len(candidates))
+        if self.request.basis is not None and planned.tasks:
+            self._announce_passes(planned)
         reasons = planned.retrain | (self._run_tasks(planned) if planned.tasks else {})
         if not self.request.criterion.scores or self.request.approximation is not None:
             self._fail(planned.refused)
@@ -233,6 +237,16 @@ class Execution:
         )
         if planned.same_as:
             LOGGER.info(f"{len(planned.same_as)} candidates repeat others (parameters without effect)")
+
+    def _announce_passes(self, planned: Plan) -> None:
+        """Say how long passes over many rows will take, before the first."""
+        assert planned.settings is not None
+        with threadpool_limits(planned.resources.blas_threads, "blas"):
+            expected = forecast(planned.tasks, planned.settings, planned.resources.workers)
+        if expected is not None:
+            LOGGER.info(str(expected))
+            if self.request.verbose > 0:
+                print(expected)
 
     def _announce_round(self) -> None:
         """Say what the next round is for; GridSearchCV, whose lines are left alone, has no rounds."""

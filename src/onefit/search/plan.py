@@ -19,8 +19,10 @@ from .._public import set_module
 from ..criteria import CV
 from ..criteria.base import situation_of
 from ..data import Problem, Targets
+from ..data.blocks import RowScan
 from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
 from ..data.labels import Labels, read_labels
+from ..data.streamed_fit import check_streamable
 from ..data.views import Inputs, checked_rows
 from ..data.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
@@ -177,6 +179,8 @@ class _Data:
         request, key = self.request, candidate.inputs_key
         if key not in self._inputs:
             X = checked_rows(request.X) if candidate.transformers is None else request.X
+            if isinstance(X, RowScan) and candidate.transformers is not None:
+                check_streamable(candidate.transformers)
             self._inputs[key] = Inputs(
                 X, request.y, request.folds, candidate.transformers, request.shared, candidate.transformer_params,
                 request.return_train_score,

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from ...gram.streamed import Sums
+from ...gram.streamed import Sums, symmetric
 
 Array = NDArray[np.float64]
 
-EIGEN_FROM = 25
+EIGEN_FROM = 20
 """Ridges from which on one eigendecomposition is cheaper than a Cholesky factorisation for each, of 1,000 features."""
 
 
@@ -50,7 +50,7 @@ def ridge_path(sums: Sums, ridges: Array, *, bias: bool, leading: int | None = N
     Oracle  scikit-learn's ``Ridge`` on the features.
     """
     r = sums.G.shape[1] if leading is None else leading
-    G = _symmetric(sums.G[0, :r, :r])
+    G = symmetric(sums.G[0, :r, :r])
     s, W = sums.H[0, :r, 0], sums.T[0, 0, 0]
     B, t = sums.H[0, :r, 1:].copy(), sums.T[0, 0, 1:]
     if bias:
@@ -59,13 +59,6 @@ def ridge_path(sums: Sums, ridges: Array, *, bias: bool, leading: int | None = N
     coef = _by_eigenvectors(G, B, ridges) if len(ridges) >= EIGEN_FROM else _by_cholesky(G, B, ridges)
     intercept = (t - np.einsum("r,lrc->lc", s, coef)) / W if bias else np.zeros((len(ridges), B.shape[1]))
     return RidgePath(coef, intercept)
-
-
-def _symmetric(upper: Array) -> Array:
-    """A full matrix from its upper triangle."""
-    G = np.triu(upper)
-    G += np.triu(upper, 1).T
-    return G
 
 
 def _by_cholesky(G: Array, B: Array, ridges: Array) -> Array:
@@ -96,7 +89,7 @@ def squared_errors(sums: Sums, path: RidgePath) -> tuple[Array, Array]:
     Cost: 2 r² L c multiplications. Digits cancel where errors are far below the targets: the second number says so.
     """
     r = path.coef.shape[1]
-    G, H, T = _symmetric(sums.G[0, :r, :r]), sums.H[0, :r], sums.T[0]
+    G, H, T = symmetric(sums.G[0, :r, :r]), sums.H[0, :r], sums.T[0]
     B, b = path.coef, path.intercept
     images = (G @ path.stacked).reshape(r, len(B), -1).transpose(1, 0, 2)
     quadratic = (B * images).sum(axis=1) + b * (2 * np.einsum("lrc,r->lc", B, H[:, 0]) + b * T[0, 0])

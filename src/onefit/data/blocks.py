@@ -1,0 +1,211 @@
+"""Rows that are read a block at a time, as often as they are wanted: files, memory maps, whatever can be sliced."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+GATHERED = 1 << 16
+"""Rows that are read at a time to pick some of them."""
+
+
+class RowScan(ABC):
+    """Rows (n, d) of numbers that are not in memory: slices and row numbers give float64 arrays.
+
+    Reading twice gives the same rows: what may change in between is noticed by ``check_unchanged``.
+    """
+
+    ndim = 2
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> Any:
+        """Consecutive rows as an array of numbers."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> Any:
+        """What tells these rows from others, also in the next process."""
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise a ValueError if the rows are no longer those that were there at first."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(
+            f"{self!r} is read a block at a time and does not become one array. KernelSearchCV takes it with an "
+            "approximation; X[:] reads all of it."
+        )
+
+    def __getitem__(self, rows: Any) -> Array:
+        n = self.shape[0]
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(n)
+            if step != 1:
+                raise ValueError("Rows are read one after another: slices have no step.")
+            return np.asarray(self.read(start, max(start, stop)), dtype=np.float64)
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return self._gather(rows % n)
+
+    def _gather(self, rows: Rows) -> Array:
+        """Some rows, in any order, from one walk through the blocks that have them."""
+        found = np.empty((len(rows), self.shape[1]))
+        order = np.argsort(rows, kind="stable")
+        ordered = rows[order]
+        for start in range(0, self.shape[0], GATHERED):
+            first, last = np.searchsorted(ordered, [start, start + GATHERED])
+            if first < last:
+                low, high = int(ordered[first]), int(ordered[last - 1]) + 1
+                found[order[first:last]] = self[low:high][ordered[first:last] - low]
+        return found
+
+
+@dataclass(frozen=True)
+class FileStamp:
+    """What tells a file from a later state of it: size, time of the last change, and a digest of both ends."""
+
+    path: str
+    size: int
+    changed: int
+    ends: str
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> FileStamp:
+        """The stamp of a file as it is now."""
+        import hashlib
+
+        facts = os.stat(path)
+        with Path(path).open("rb") as file:
+            digest = hashlib.sha256(file.read(1 << 16))
+            file.seek(max(0, facts.st_size - (1 << 16)))
+            digest.update(file.read(1 << 16))
+        return cls(str(path), facts.st_size, facts.st_mtime_ns, digest.hexdigest())
+
+    def check(self) -> None:
+        """Raise a ValueError if the file has changed since."""
+        try:
+            now = FileStamp.of(self.path)
+        except FileNotFoundError:
+            raise ValueError(f"{self.path} is not there any more: it was removed while it was being read.") from None
+        if (now.size, now.changed, now.ends) != (self.size, self.changed, self.ends):
+            raise ValueError(f"{self.path} has changed while it was being read: start again with what it holds now.")
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedRows(RowScan):
+    """Rows of anything with a shape that can be sliced: a memory map, an HDF5 or zarr array.
+
+    ``dropped`` is a column that is left out, such as the target; ``stamps`` are the files behind it.
+    """
+
+    source: Any = field(repr=False)
+    dropped: int | None = None
+    stamps: tuple[FileStamp, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.source.shape
+        return int(n), int(d) - (self.dropped is not None)
+
+    def read(self, start: int, stop: int) -> Any:
+        rows = np.asarray(self.source[start:stop])
+        return rows if self.dropped is None else np.delete(rows, self.dropped, axis=1)
+
+    @property
+    def identity(self) -> Any:
+        return (self.stamps or np.asarray(self.source)), self.dropped
+
+    def check_unchanged(self) -> None:
+        for stamp in self.stamps:
+            stamp.check()
+
+
+@dataclass(frozen=True, eq=False)
+class TransformedRows(RowScan):
+    """Rows of a scan after fitted transformers, a block at a time."""
+
+    source: RowScan
+    transformers: Any
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape[0], self.columns
+
+    def read(self, start: int, stop: int) -> Any:
+        rows = self.transformers.transform(self.source[start:stop])
+        return rows.toarray() if hasattr(rows, "toarray") else rows
+
+    @property
+    def identity(self) -> Any:
+        return self.source.identity, self.transformers
+
+    def check_unchanged(self) -> None:
+        self.source.check_unchanged()
+
+
+def readable_rows(X: Any, y: Any, *, approximated: bool) -> tuple[Any, Any]:
+    """X and y as a search can go through them; an error for what it cannot, or only without an approximation."""
+    if isinstance(X, Iterator):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which gives its rows only once: pass an array, a memory map, or what "
+            "onefit.datasets.scan returns."
+        )
+    if approximated:
+        return as_scan(X), np.asarray(y) if hasattr(y, "chunks") else y
+    if isinstance(X, RowScan):
+        raise ValueError(
+            f"X has {X.shape[0]:,} rows that are read a block at a time, and a Gram matrix needs all at once: pass "
+            "approximation=Landmarks(...), or X[:] if the rows fit into memory."
+        )
+    return X, y
+
+
+def as_scan(X: Any) -> Any:
+    """X, as a scan if it is a memory map or an array of another library that would have to be read at once."""
+    if isinstance(X, RowScan) or sparse.issparse(X) or hasattr(X, "iloc"):
+        return X
+    if isinstance(X, np.memmap) and X.ndim == 2:
+        stamps = () if X.filename is None else (FileStamp.of(X.filename),)
+        return SlicedRows(X, stamps=stamps)
+    if not isinstance(X, np.ndarray) and hasattr(X, "chunks") and len(getattr(X, "shape", ())) == 2:  # HDF5, zarr
+        return SlicedRows(X)
+    return X
+
+
+def scanned_variance(X: RowScan, wanted: NDArray[np.bool_] | None = None) -> float:
+    """The variance of all entries of some rows, from one pass."""
+    count, mean, squares = 0, 0.0, 0.0
+    for rows, block in blocks(X):
+        part = block if wanted is None else block[wanted[rows]]
+        if part.size:
+            total, shift = count + part.size, float(part.mean()) - mean
+            squares += float(part.var()) * part.size + shift**2 * count * part.size / total
+            count, mean = total, mean + shift * part.size / total
+    return squares / max(count, 1)
+
+
+def blocks(X: RowScan, step: int = GATHERED) -> Iterator[tuple[slice, Array]]:
+    """(which rows, these rows) from the first to the last."""
+    for start in range(0, X.shape[0], step):
+        rows = slice(start, min(start + step, X.shape[0]))
+        yield rows, X[rows]

@@ -1,0 +1,96 @@
+"""How long passes over many rows will take, and how much memory: said before the first of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..gram.feature_map import LandmarkMap
+from ..gram.streamed import BLOCK, LANES, Sums
+from ..kernels import Gaussian
+from ..resources.memory import human
+from ..solvers.primal.ridge_path import ridge_path
+from .scorers import OF_SQUARES
+from .tasks import KernelTask, Settings
+
+MEASURED_ROWS = 1024
+"""Rows whose features and products are timed."""
+
+WORTH_SAYING = 1e9
+"""Rows times squared features from which on a forecast is made: it takes as long as a thousand rows."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Passes over the rows that a search takes, their seconds, and bytes besides the data."""
+
+    kernels: int
+    passes: int
+    rows: int
+    seconds: float
+    size: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kernels} kernels, {self.passes} passes over {self.rows:,} rows: about {_duration(self.seconds)}, "
+            f"{human(self.size)} besides the data"
+        )
+
+
+def forecast(tasks: Sequence[KernelTask], settings: Settings, workers: int) -> Forecast | None:
+    """The forecast for tasks on explicit features, from the time of a thousand made-up rows; None for small ones."""
+    basis, n = tasks[0].basis, settings.folds.n
+    assert basis is not None
+    if n * float(basis.count) ** 2 * len(tasks) < WORTH_SAYING:
+        return None
+    t, cores = len(settings.folds), settings.streaming.threads * workers
+    passes, solves = 0, 0
+    for task in tasks:
+        per_fold = task.inputs.per_fold(task.kernel)
+        passes += len(task.paths) * (t if per_fold else 1) * (1 if _from_squares(task, settings) else 2)
+        solves += t * sum(len(path.penalties) for path in task.paths)
+    of_rows, of_solve = _measure(basis.count, min(64, _columns(tasks[0])), tasks[0].paths[0].targets.Y.shape[1])
+    seconds = (passes * n * of_rows + solves * of_solve) / cores
+    cells = min(t + 1, int(settings.streaming.budget / (16.0 * basis.count**2)))
+    size = 8.0 * (cells * basis.count**2 * (LANES + 1) + 3 * LANES * BLOCK) * workers
+    return Forecast(len(tasks), passes, n, seconds, size)
+
+
+def _columns(task: KernelTask) -> int:
+    return int(task.inputs.X.shape[1])
+
+
+def _from_squares(task: KernelTask, settings: Settings) -> bool:
+    """Whether scores follow from sums, without a second pass."""
+    if settings.scoring is None or task.paths[0].coded.coding.classes is not None:
+        return False
+    return all(metric.twin in OF_SQUARES for metric in settings.scoring.metrics.values())
+
+
+def _measure(m: int, d: int, c: int) -> tuple[float, float]:
+    """(seconds for the features and products of a row, seconds of a solution for one ridge)."""
+    rng = np.random.default_rng(0)
+    X, E = rng.standard_normal((MEASURED_ROWS, d)), np.ones((MEASURED_ROWS, 1 + c))
+    feature_map = LandmarkMap.build(Gaussian(1.0 / d), rng.standard_normal((m, d)), 0.0)
+    sums = Sums.zeros(1, feature_map.width, 1 + c)
+    start = time.perf_counter()
+    sums.add_rows(0, feature_map(X), E)
+    middle = time.perf_counter()
+    ridge_path(sums, np.array([1.0]), bias=False)
+    scale = (m / feature_map.width) ** 2
+    return scale * (middle - start) / MEASURED_ROWS, scale * (time.perf_counter() - middle)
+
+
+def _duration(seconds: float) -> str:
+    """A rough duration.
+
+    >>> _duration(364.0)
+    '6 minutes'
+    """
+    for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(1, round(seconds))} seconds"

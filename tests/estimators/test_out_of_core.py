@@ -1,0 +1,149 @@
+"""Searches over rows that are not in memory: the results of arrays, and refusals before any work."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+
+from onefit import LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, Landmarks, LandmarksWarning, datasets
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore", category=GridEdgeWarning),
+    pytest.mark.filterwarnings("ignore", category=LandmarksWarning),
+]
+
+GRID = {"gamma": [0.02, 0.3], "alpha": [1e-2, 1.0]}
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """(X, y, the same as a scan, the file)."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3)) * [1.0, 4.0, 0.2] + 1
+    y = np.sin(X[:, 0]) + 0.2 * X[:, 1] + 0.1 * rng.normal(size=700)
+    np.save(tmp_path / "t.npy", np.column_stack([X, y]))
+    return X, y, datasets.scan(tmp_path / "t.npy")[0], tmp_path / "t.npy"
+
+
+def split_scores(search):
+    return np.array([search.cv_results_[f"split{i}_test_score"] for i in range(search.n_splits_)])
+
+
+def searches(model, grid, X, y, scanned, **options):
+    options = {"cv": KFold(4), "approximation": Landmarks(40, random_state=0), **options}
+    return (KernelSearchCV(model, grid, **options).fit(data, y) for data in (X, scanned))
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error", "neg_median_absolute_error"])
+def test_a_scan_gives_the_bits_of_an_array(rows, scoring):
+    X, y, scanned, _ = rows
+    array, scan = searches(LSSVR(), GRID, X, y, scanned, scoring=scoring)
+    np.testing.assert_array_equal(split_scores(scan), split_scores(array))
+    np.testing.assert_array_equal(scan.predict(X), array.predict(X))
+    np.testing.assert_array_equal(scan.oof_decision_, array.oof_decision_)
+
+
+@pytest.mark.parametrize("preprocessing", ["per_fold", "shared"])
+@pytest.mark.parametrize(
+    "transformers",
+    [
+        [StandardScaler()],
+        [MinMaxScaler()],
+        [Normalizer()],
+        [StandardScaler(), MinMaxScaler()],
+        ["passthrough", StandardScaler()],
+    ],
+    ids=str,
+)
+def test_transformers_learn_a_block_at_a_time_on_every_fold_or_once(rows, preprocessing, transformers):
+    X, y, scanned, _ = rows
+    grid = {f"lssvr__{name}": values for name, values in GRID.items()}
+    model = make_pipeline(*transformers, LSSVR())
+    array, scan = searches(model, grid, X, y, scanned, preprocessing=preprocessing)
+    np.testing.assert_allclose(split_scores(scan), split_scores(array), rtol=1e-8)
+    np.testing.assert_allclose(scan.predict(X), array.predict(X), rtol=1e-7)
+    if preprocessing == "per_fold":
+        scores = cross_val_score(scan.best_estimator_, X, y, cv=KFold(4))
+        np.testing.assert_allclose(scores, split_scores(scan)[:, scan.best_index_], rtol=1e-8)
+
+
+def test_classes_and_a_width_that_follows_the_data(rows):
+    X, y, scanned, _ = rows
+    labels = np.where(y > 1, "high", "low")
+    array, scan = searches(LSSVC(gamma="scale"), {"alpha": [0.1, 1.0]}, X, labels, scanned, scoring="balanced_accuracy")
+    np.testing.assert_allclose(split_scores(scan), split_scores(array), rtol=1e-12)
+    assert set(scan.predict(X)) == {"high", "low"}
+
+
+def test_memory_maps_of_any_type_and_sliceable_arrays(rows, tmp_path):
+    X, y, _, _ = rows
+    np.save(tmp_path / "single.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "single.npy", mmap_mode="r")
+    array, scan = searches(LSSVR(), GRID, X.astype(np.float32).astype(float), y, mapped)
+    np.testing.assert_array_equal(split_scores(scan), split_scores(array))
+
+    class Chunked:  # as arrays of HDF5 files are
+        shape, chunks, dtype, ndim = X.shape, (100, 3), X.dtype, 2
+
+        def __getitem__(self, rows):
+            return X[rows]
+
+        def __len__(self):
+            return len(X)
+
+    array, scan = searches(LSSVR(), GRID, X, y, Chunked())
+    np.testing.assert_array_equal(split_scores(scan), split_scores(array))
+
+
+def test_missing_values_are_named_by_their_row(rows, tmp_path):
+    X, y, _, _ = rows
+    X[618, 2] = np.nan
+    np.save(tmp_path / "gap.npy", X)
+    scanned, _ = datasets.scan(tmp_path / "gap.npy", target=False)
+    search = KernelSearchCV(LSSVR(), GRID, approximation=Landmarks(20, X[:20]), error_score="raise")
+    with pytest.raises(ValueError, match="Row 618 of X has missing"):
+        search.fit(scanned, y)
+
+
+def test_a_file_that_changes_between_passes_is_refused(rows):
+    X, y, scanned, path = rows
+
+    def scorer(model, rows, target):
+        np.save(path, np.column_stack([X + 1, y]))
+        return 0.0
+
+    search = KernelSearchCV(
+        LSSVR(), GRID, scoring=scorer, cv=3, approximation=Landmarks(20, random_state=0), error_score="raise"
+    )
+    with pytest.raises(ValueError, match="has changed while it was being read"):
+        search.fit(scanned, y)
+
+
+def test_what_cannot_be_read_twice_or_learned_in_blocks_is_refused(rows):
+    X, y, scanned, _ = rows
+    for approximation in (None, Landmarks(20)):
+        with pytest.raises(ValueError, match="generator, which gives its rows only once"):
+            KernelSearchCV(LSSVR(), GRID, approximation=approximation).fit((row for row in X), y)
+    with pytest.raises(ValueError, match=r"pass approximation=Landmarks"):
+        KernelSearchCV(LSSVR(), GRID).fit(scanned, y)
+    search = KernelSearchCV(make_pipeline(PCA(2), LSSVR()), {}, approximation=Landmarks(20))
+    with pytest.raises(ValueError, match="PCA learns from all rows at once"):
+        search.fit(scanned, y)
+
+
+def test_a_journal_knows_a_file_by_its_stamp(rows, tmp_path):
+    _, y, scanned, _ = rows
+    options = {"cv": 4, "journal": tmp_path / "j.sqlite", "approximation": Landmarks(30, random_state=3)}
+    first = KernelSearchCV(LSSVR(), GRID, **options).fit(scanned, y)
+    second = KernelSearchCV(LSSVR(), GRID, **options).fit(datasets.scan(rows[3])[0], y)
+    assert first.ledger_["pass"] > 0
+    assert second.ledger_["pass"] == 0
+
+
+def test_a_long_search_says_how_long_before_the_first_pass(rows, capsys):
+    _, y, scanned, _ = rows
+    many = {"gamma": np.logspace(-2, 0, 30).tolist()}
+    KernelSearchCV(LSSVR(), many, verbose=1, approximation=Landmarks(300, random_state=0)).fit(scanned, y)
+    assert "30 kernels, 30 passes over 700 rows: about" in capsys.readouterr().out
