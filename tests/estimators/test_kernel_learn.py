@@ -138,7 +138,8 @@ def test_the_likelihood_is_that_of_scikit_learn():
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
-    X, y = regression()
+    X, y = regression(n=100)
+    y = y + 0.4 * np.random.default_rng(1).normal(size=len(y))
     learned = KernelLearnCV(KernelRidge(), ARD(Gaussian()), criterion="lml", stop=None, max_iter=200).fit(X, y)
     model = learned.best_estimator_
     lengths = 1.0 / (np.sqrt(2 * model.kernel.kernel.gamma) * np.array(model.kernel.scales))

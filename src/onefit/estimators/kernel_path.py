@@ -8,20 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from ..criteria import CV, Criterion
 from ..criteria.base import needs_no_machine
 from ..data import Folds
-from ..data.coding import code_targets, row_weights
-from ..data.labels import read_labels
 from ..data.views import checked_rows
 from ..kernels import ARD, Kernel, NotDifferentiableError, WeightedSum
 from ..kernels.gamma import variance_of
-from ..machines.registry import read_machine
 from ..search.deadline import Deadline
-from ..search.gradient import Objective, Point, Setting, descend, squared_input_gradients
+from ..search.gradient import Objective, Point, Setting, descend, setting_of, squared_input_gradients
 from ..search.routing import final_weights, split_pipeline
 from .default_grid import kernel_grid
 from .kernel_search import KernelSearchCV
@@ -114,16 +111,8 @@ class KernelPath:
     def setting(self, point: Point) -> Setting:
         """Data and machine, with the kernel of a point."""
         task = self.task
-        machine = read_machine(clone(self.machine).set_params(kernel=point.kernel))
-        classifier = bool(is_classifier(self.machine))
-        coded = code_targets(task.y, classifier, machine.pairs, machine.link)
-        weights = row_weights(
-            machine.class_weight, coded, task.folds, self.sample_weight,
-            shared=True, balance_weighted=machine.balance_weighted,
-        )  # fmt: skip
-        assert not isinstance(weights, tuple)
-        labels = read_labels(task.y, classifier) if "labels" in task.criterion.reads else None
-        return Setting(self.X, coded, labels, machine.learner, weights, task.folds, task.criterion, self.sample_weight)
+        machine = clone(self.machine).set_params(kernel=point.kernel)
+        return setting_of(machine, self.X, task.y, self.sample_weight, task.folds, task.criterion)[0]
 
     def importances(self, params: dict[str, Any]) -> np.ndarray | None:
         """``mean (∂f/∂x_j)² var(x_j)`` with sum one; None for kernels without derivatives in x."""

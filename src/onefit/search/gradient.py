@@ -14,16 +14,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
+from sklearn.base import is_classifier
 
 from ..criteria import Criterion
 from ..data import Fold, Folds, Targets
-from ..data.coding import CodedTargets
-from ..data.labels import Labels
+from ..data.coding import CodedTargets, code_targets, row_weights
+from ..data.labels import Labels, read_labels
 from ..gram import DenseGram
 from ..kernels import Kernel, NotDifferentiableError
 from ..kernels.rows import Rows
-from ..machines.contract import Learner
+from ..machines.contract import Learner, Machine
 from ..machines.evidence import Evidence, MachinePath
+from ..machines.registry import read_machine
 from .deadline import Deadline
 
 Array = NDArray[np.float64]
@@ -67,17 +69,40 @@ class Setting:
         return cast(Learner, replace(cast(Any, self.learner), epsilon=point.epsilon))
 
 
+def setting_of(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, folds: Folds, criterion: Criterion
+) -> tuple[Setting, Machine]:
+    """The setting of a final estimator on checked rows, and the machine that it is.
+
+    Class weights are those of all rows, as everything else that learns from rows.
+    """
+    machine, classifier = read_machine(estimator), bool(is_classifier(estimator))
+    coded = code_targets(y, classifier, machine.pairs, machine.link)
+    given = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weights = row_weights(
+        machine.class_weight, coded, folds, given, shared=True, balance_weighted=machine.balance_weighted
+    )
+    assert not isinstance(weights, tuple)
+    labels = read_labels(y, classifier) if "labels" in criterion.reads else None
+    return Setting(X, coded, labels, machine.learner, weights, folds, criterion, given), machine
+
+
 class Objective:
     """The criterion, to be minimised, and its derivatives in the logarithms of all parameters.
 
     With ``regularised`` the Bayesian regulariser of Cawley & Talbot (2007) is added to the logarithm of a loss:
-    ``(d/n) log(1 + |θ - mean θ|² / 2)`` of the d logarithms θ of the kernel's parameters.
+    ``(d/n) log(1 + |θ - mean θ|² / 2)`` of the d logarithms θ of the kernel's parameters. ``learned`` says which of the
+    parameters may change: all if it is None.
     """
 
-    def __init__(self, setting: Setting, start: Point, *, regularised: bool = False) -> None:
+    def __init__(
+        self, setting: Setting, start: Point, *, regularised: bool = False, learned: NDArray[np.bool_] | None = None
+    ) -> None:
         self.setting, self.start, self.regularised = setting, start, regularised
         self.rows = Rows(setting.X)
-        self.theta = self.coordinates(start)
+        self._all = self.coordinates(start)
+        self.learned = np.ones(len(self._all), dtype=bool) if learned is None else learned
+        self.theta = self._all[self.learned]
         if not np.isfinite(self.theta).all():
             raise NotDifferentiableError("Parameters of zero have no logarithm: start from positive ones.")
         self.evaluations = 0
@@ -93,16 +118,17 @@ class Objective:
         return len(self.start.kernel.parameter_names)
 
     def point(self, theta: Array) -> Point:
-        """Parameters from their logarithms."""
-        p = self.n_kernel
-        others = np.exp(theta[p:])
+        """Parameters from the logarithms of those that are learned."""
+        full, p = self._all.copy(), self.n_kernel
+        full[self.learned] = theta
+        others = np.exp(full[p:])
         epsilon = None if self.start.epsilon is None else float(others[1])
-        return Point(self.start.kernel.with_log_parameters(theta[:p]), float(others[0]), epsilon)
+        return Point(self.start.kernel.with_log_parameters(full[:p]), float(others[0]), epsilon)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Where the logarithms may go."""
-        reach = [KERNEL_REACH] * self.n_kernel + [PENALTY_REACH] * (len(self.theta) - self.n_kernel)
+        reach = np.where(np.arange(len(self._all)) < self.n_kernel, KERNEL_REACH, PENALTY_REACH)[self.learned]
         return [(value - far, value + far) for value, far in zip(self.theta, reach)]
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
@@ -112,7 +138,7 @@ class Objective:
         self.rows.forget_scaled()
         gradient = setting.criterion.tangent(evidence_at(setting, point, self.rows))
         slopes = [*point.kernel.pullback(self.rows, gradient.gram), gradient.log_penalty, gradient.log_epsilon]
-        by_log = np.array(slopes[: len(theta)])
+        by_log = np.array(slopes[: len(self._all)])[self.learned]
         value = gradient.value
         if setting.criterion.greater_is_better:
             value, by_log = -value, -by_log
@@ -143,6 +169,7 @@ def descend(
     objective: Objective,
     max_iter: int,
     *,
+    max_evaluations: int | None = None,
     deadline: Deadline | None = None,
     on_step: Callable[[Point], None] | None = None,
 ) -> list[Point]:
@@ -173,7 +200,7 @@ def descend(
     if max_iter > 0 and len(objective.theta):
         optimize.minimize(
             value, objective.theta, jac=True, method="L-BFGS-B", bounds=objective.bounds, callback=step,
-            options={"maxiter": max_iter, "maxfun": 2 * max_iter + 20, "ftol": 1e-8, "gtol": 1e-6},
+            options={"maxiter": max_iter, "maxfun": max_evaluations or 2 * max_iter + 20, "ftol": 1e-8, "gtol": 1e-6},
         )  # fmt: skip
     return points
 

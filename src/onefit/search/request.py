@@ -114,7 +114,7 @@ def validate(search) -> None:
         raise ValueError(f"error_score must be 'raise' or a number, got {search.error_score!r}.")
     if search.approximation is not None:
         _validate_approximation(search)
-    for name in ("scale_penalty", "return_train_score"):
+    for name in ("scale_penalty", "return_train_score", "polish"):
         if not isinstance(getattr(search, name), bool | numbers.Integral):
             raise ValueError(f"{name} must be True or False, got {getattr(search, name)!r}.")
     if not isinstance(search.refit, bool | np.bool_ | str) and not callable(search.refit):
