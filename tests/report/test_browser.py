@@ -9,12 +9,15 @@ import os
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.kernel_ridge import KernelRidge
 
-from onefit import report
+from onefit import KernelSearchCV, report
+from onefit.report.evaluation import Evaluation, Interval, evaluation_page, pictures_of
 
 from .chromium import EXECUTABLE, Chromium
-from .searches import KINDS, search_of
+from .searches import KINDS, data, search_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -115,6 +118,81 @@ def test_points_of_curves_answer_the_mouse(browser, page):
     browser.open(page("regression"))
     browser.hover("circle[data-tip]")
     assert browser.run(f"{TIP}.textContent").startswith("alpha=0.001: ")
+
+
+def test_the_table_is_sorted_and_filtered(browser, page):
+    search, _, _ = search_of("binary")
+    total = len(search.cv_results_["params"])
+    browser.open(page("binary"))
+    cells = "[...document.querySelectorAll('#table tbody tr')].map(row => row.cells[{}].textContent)"
+    assert browser.run(cells.format(0))[0] == "1"
+    browser.run("document.querySelectorAll('#table th button')[2].click()")
+    values = [float(text) for text in browser.run(cells.format(2))]
+    assert values == sorted(values, reverse=True)
+    browser.run("document.querySelectorAll('#table th button')[2].click()")
+    assert browser.run("document.querySelectorAll('#table th')[2].getAttribute('aria-sort')") == "ascending"
+    gamma = search.cv_results_["params"][0]["gamma"]
+    browser.run(f"(f => {{ f.value = 'gamma={gamma:.6g}'; f.dispatchEvent(new Event('input')) }})"
+                "(document.getElementById('filter'))")  # fmt: skip
+    found = browser.run(cells.format(1))
+    assert 0 < len(found) < total
+    assert all(f"gamma={gamma:.6g}" in text for text in found)
+    assert browser.errors == []
+
+
+def test_costs_move_the_threshold(browser, page):
+    browser.open(page("binary"))
+    tool = "document.getElementById('{}')"
+    places = []
+    for value in (-2, 0, 3):
+        browser.run(f"(s => {{ s.value = {value}; s.dispatchEvent(new Event('input')) }})({tool.format('cost-ratio')})")
+        answer = browser.run(tool.format("cost-answer") + ".textContent")
+        places.append(float(answer.split()[1].rstrip(":")))
+    assert places == sorted(places, reverse=True)
+    assert places[0] > places[-1]
+
+
+def test_two_thousand_candidates_answer_in_a_second(browser, tmp_path):
+    X, y = data(0)
+    grid = {"gamma": np.logspace(-4, 1, 50), "alpha": np.logspace(-4, 2, 40)}
+    search = KernelSearchCV(KernelRidge(kernel="rbf"), grid, cv=3).fit(X, y)
+    path = report.write(search, tmp_path / "many.html", X=X, y=y)
+    assert path.stat().st_size < 1_000_000
+    browser.open(path)
+    assert browser.run("performance.timing.domInteractive - performance.timing.navigationStart") < 1000
+    spent = browser.run("(() => { const start = performance.now(); "
+                        "document.querySelectorAll('#table th button')[2].click(); "
+                        "return performance.now() - start; })()")  # fmt: skip
+    assert spent < 1000
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory):
+    """A page of ``onefit evaluate`` about two classes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    values = rng.normal(size=200) + y
+    chances = 1 / (1 + np.exp(-values))
+    pictures, calibration = pictures_of(
+        y, (values > 0).astype(int), classes=[0, 1], decision=values,
+        probability=np.column_stack([1 - chances, chances]),
+    )  # fmt: skip
+    facts = Evaluation("a model", "SVC", "data.csv", 200, 0.95, 300, [Interval("accuracy", 0.7, 0.6, 0.8)], "Agrees.",
+                       pictures, calibration, [("model", "SVC")])  # fmt: skip
+    path = tmp_path_factory.mktemp("evaluation") / "evaluation.html"
+    path.write_text(evaluation_page(facts))
+    return path
+
+
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+def test_an_evaluation_fits_and_is_accessible(browser, evaluation, width, dark):
+    browser.open(evaluation, width=width, dark=dark)
+    assert browser.errors == []
+    assert browser.requests == [evaluation.as_uri(), "data:,"][: len(browser.requests)]
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    if AXE is not None:
+        browser.run(Path(AXE).read_text() + "; 0")
+        assert browser.run("axe.run().then(found => found.violations.map(v => [v.id, v.nodes[0].html]))") == []
 
 
 def test_a_notebook_shows_it_in_a_frame(browser, tmp_path):

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from onefit import KernelSearchCV, compare, report
 from onefit.report.facts import gather
-from onefit.report.page import _environment, render
+from onefit.report.page import environment, render
 from onefit.report.surface import panels_of
 
 from .searches import HOSTILE, KINDS, data, search_of
@@ -271,7 +271,7 @@ class TestWrite:
 
     def test_says_what_to_install(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "jinja2", None)
-        _environment.cache_clear()
+        environment.cache_clear()
         with pytest.raises(ImportError, match=r"onefit\[report\]"):
             report.write(search_of("binary")[0], tmp_path / "a.html")
 

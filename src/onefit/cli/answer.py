@@ -37,6 +37,7 @@ def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
         "positive": rows.positive,
         "id": rows.id_name,
         "encoding": rows.encoding,
+        "calibration": selection.calibration,
         "imputes": rows.has_missing_numbers,
         "learner": type(machine).__name__,
         "kernel": machine.kernel,

@@ -30,6 +30,10 @@ def _all(test: Callable[[Any], bool], value: Any) -> bool:
     return isinstance(value, list) and all(map(test, value))
 
 
+def _is_pair(value: Any) -> bool:
+    return _all(_is_number, value) and len(value) == 2
+
+
 def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
 
@@ -67,6 +71,10 @@ ADDED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "positive": ("a text, a whole number or null", lambda value: value is None or _is_text(value) or _is_whole(value)),
     "id": ("a text or null", lambda value: value is None or _is_text(value)),
     "encoding": ("a text or null", lambda value: value is None or _is_text(value)),
+    "calibration": (
+        "null or a list of pairs of numbers",
+        lambda value: value is None or (isinstance(value, list) and all(_is_pair(pair) for pair in value)),
+    ),
     "imputes": ("true or false", lambda value: isinstance(value, bool)),
 }
 """Facts that models of earlier versions lack."""
@@ -83,6 +91,8 @@ def check_facts(path: Path, facts: dict[str, Any]) -> None:
         raise _damaged(path, "names no classes")
     if any(position >= len(facts["features"]) for position in facts["categorical"]):
         raise _damaged(path, f"names {len(facts['features'])} features, and more as categorical")
+    if facts.get("calibration") and len(facts["calibration"]) not in (1, len(facts["classes"] or ())):
+        raise _damaged(path, "has not one curve of probabilities for each class")
     if _is_nested(facts, MOST_NESTED):
         raise _damaged(path, f"is nested more than {MOST_NESTED} levels deep")
 

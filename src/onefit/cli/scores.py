@@ -16,15 +16,23 @@ OF_ONE_CLASS = (*OF_LABELS, "average_precision")
 
 def scorer_of(scoring: str | None, data: Data) -> Any:
     """The argument ``scoring`` of scikit-learn: a name, or a scorer that knows which class is positive."""
+    return scorer_of_class(scoring, data.positive)
+
+
+def scorer_of_class(scoring: str | None, positive: Any) -> Any:
+    """The argument ``scoring`` where ``positive`` is the positive class, None if there are not two."""
     from sklearn import metrics
 
-    if scoring not in OF_ONE_CLASS or data.positive is None or data.positive == 1:
+    if scoring not in (*OF_ONE_CLASS, "neg_brier_score") or positive is None or positive == 1:
         return scoring
+    if scoring == "neg_brier_score":
+        loss, response = metrics.brier_score_loss, "predict_proba"
+        return metrics.make_scorer(loss, greater_is_better=False, response_method=response, pos_label=positive)
     function = getattr(metrics, f"{scoring}_score")
     if scoring in OF_LABELS:
-        return metrics.make_scorer(function, pos_label=data.positive, zero_division=0)
-    response = ("decision_function", "predict_proba")
-    return metrics.make_scorer(function, pos_label=data.positive, response_method=response)
+        return metrics.make_scorer(function, pos_label=positive, zero_division=0)
+    either = ("decision_function", "predict_proba")
+    return metrics.make_scorer(function, pos_label=positive, response_method=either)
 
 
 def search_arguments(scoring: str | None, data: Data) -> dict[str, Any]:

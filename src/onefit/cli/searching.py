@@ -46,7 +46,8 @@ class Selection:
     ``score`` and ``error``, its standard error, are those of cross-validation with every transformer refitted on every
     fold, unless the search was ``interrupted``; ``exactness`` and ``bound`` say how well they are known. ``value`` is
     that of the criterion that selected, None if that is cross-validation. ``finished`` of ``candidates`` were
-    evaluated. ``fold_scores`` and ``baseline`` are the scores on every fold of the model and of guessing.
+    evaluated. ``calibration`` has the curves of probabilities of a classifier. ``fold_scores`` and ``baseline`` are the
+    scores on every fold of the model and of guessing.
     """
 
     search: Any
@@ -65,6 +66,7 @@ class Selection:
     savings: Savings
     fold_scores: Any
     baseline: Yardstick | None
+    calibration: list[list[float]] | None
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,17 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
         savings=savings,
         fold_scores=_fold_scores(told_by),
         baseline=None if found.interrupted else baseline(request, data),
+        calibration=None if found.interrupted else _calibration(told_by, data),
     )
+
+
+def _calibration(search: Any, data: Data) -> list[list[float]] | None:
+    """Curves of probabilities from the out-of-fold decision values of the chosen model, which sees no label of them."""
+    from ..estimators.logistic_curves import logistic_curves
+
+    if data.classes is None or not hasattr(search, "oof_decision_"):
+        return None
+    return logistic_curves(search.oof_decision_, data.y, data.classes)
 
 
 def _fold_scores(search: Any) -> Any:

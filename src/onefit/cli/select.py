@@ -183,7 +183,12 @@ def _save(selection: Selection, rows: Data, path: Path) -> None:
 def _report(selection: Selection, rows: Data, yardsticks: list[Yardstick], path: Path) -> None:
     from ..report import write
     from .answer import judgement_of
+    from .code import rebuilding_code
 
     judgement = None if selection.interrupted else judgement_of(selection, yardsticks)
-    write(selection.search, path, title=Path(rows.name).name, X=rows.X, y=rows.y, judgement=judgement)
+    write(
+        selection.search, path, title=Path(rows.name).name, X=rows.X, y=rows.y, judgement=judgement, groups=rows.groups,
+        feature_names=rows.feature_names, column_kinds=[str(role) for role in rows.roles], positive=rows.positive,
+        code=rebuilding_code(rows, selection.model), thorough=not selection.interrupted,
+    )  # fmt: skip
     note(f"wrote {path}")

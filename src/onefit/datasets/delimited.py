@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -54,28 +54,67 @@ def read_delimited(
     ("target: the last column 'price'", "1 missing value in column 'area'")
     """
     path = existing_file(path)
-    text = text_lines(path, encoding)
-    first = list(islice(text, _SNIFFED_LINES))
-    delimiter = _delimiter(first)
+    delimiter, records = _open(path, encoding)
     most = None if max_rows is None else max_rows + 1  # one of them may be the header
-    rows, lines = _records(path, chain(first, text), delimiter, most)
-    remarks: list[str] = []
-    if _is_header(rows[0], rows[1:_LOOKED_AT]):
-        names, remarks = unique_names([cell.strip() for cell in rows[0]])
-        rows, lines = rows[1:], lines[1:]
-        if not rows:
-            raise fault(path, "holds a header but no data.")
-    else:
-        names = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
-        remarks.append("the file has no header: its first line is data, and columns are named by position")
-    if max_rows is not None and len(rows) > max_rows:
+    found = list(records if most is None else islice(records, most + 1))
+    if most is not None and len(found) > most:
+        raise TooManyRowsError(path, max_rows or 0)
+    names, found, remarks = _named(path, found)
+    if max_rows is not None and len(found) > max_rows:
         raise TooManyRowsError(path, max_rows)
+    lines, rows = [line for line, _ in found], [row for _, row in found]
     columns = []
     for name, cells in zip(names, zip(*rows)):
         column, remark = _column(path, name, cells, lines, decimal_commas=delimiter != ",")
         columns.append(column)
         remarks += remark
     return assemble(path, columns, target=target, lines=lines, remarks=remarks)
+
+
+def read_delimited_blocks(
+    path: str | Path, size: int, *, numbers: Collection[str], encoding: str | None = None
+) -> Iterator[Table]:
+    """Tables of ``size`` rows each, the last of fewer, that never hold the whole file in memory.
+
+    Columns called ``numbers`` become doubles where they can, all others are text, so that a column is of one type in
+    all tables. There is no target.
+    """
+    path = existing_file(path)
+    delimiter, records = _open(path, encoding)
+    names, first, _ = _named(path, list(islice(records, max(size, _LOOKED_AT))))
+    records = chain(first, records)
+    while found := list(islice(records, size)):
+        lines = [line for line, _ in found]
+        columns = []
+        for name, cells in zip(names, zip(*(row for _, row in found))):
+            if name in numbers:
+                columns.append(_column(path, name, cells, lines, decimal_commas=delimiter != ",")[0])
+            else:
+                stripped = (cell.strip() for cell in cells)
+                columns.append(text_column(name, [None if _is_missing(cell) else cell for cell in stripped]))
+        yield assemble(path, columns, target=False, lines=lines, remarks=[])
+
+
+def _open(path: Path, encoding: str | None) -> tuple[str, Iterator[tuple[int, list[str]]]]:
+    """The delimiter, and the records with the numbers of their lines; a file without any is an error."""
+    text = text_lines(path, encoding)
+    first = list(islice(text, _SNIFFED_LINES))
+    delimiter = _delimiter(first)
+    return delimiter, _records(path, chain(first, text), delimiter)
+
+
+def _named(path: Path, found: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]], list[str]]:
+    """Names of the columns, the records without the header, and remarks."""
+    if not found:
+        raise fault(path, "holds no line with text.")
+    rows = [row for _, row in found[:_LOOKED_AT]]
+    if not _is_header(rows[0], rows[1:]):
+        names = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
+        return names, found, ["the file has no header: its first line is data, and columns are named by position"]
+    if len(found) == 1:
+        raise fault(path, "holds a header but no data.")
+    names, remarks = unique_names([cell.strip() for cell in rows[0]])
+    return names, found[1:], remarks
 
 
 def _delimiter(head: list[str]) -> str:
@@ -91,30 +130,24 @@ def _delimiter(head: list[str]) -> str:
     return max(reversed(_DELIMITERS), key=unquoted.count)
 
 
-def _records(path: Path, text: Iterable[str], delimiter: str, most: int | None) -> tuple[list[list[str]], list[int]]:
-    """The fields of every line that has some, and the numbers of these lines; an error after ``most`` of them."""
+def _records(path: Path, text: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The fields of every line that has some, with the number of the line; all have as many fields as the first."""
     reader = csv.reader(text, delimiter=delimiter, strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
+    first: tuple[int, int] | None = None  # its line, and its fields
     while True:
         line = reader.line_num + 1
         try:
             row = next(reader)
         except StopIteration:
-            break
+            return
         except csv.Error as error:
             raise fault(path, f"a quoted field that begins here is not well formed ({error}).", line) from error
         if not row or (len(row) == 1 and not row[0].strip()):
             continue
-        if rows and len(row) != len(rows[0]):
-            raise fault(path, f"{len(row)} fields, where line {lines[0]} has {len(rows[0])}.", line)
-        if len(rows) == most:
-            raise TooManyRowsError(path, most - 1)
-        rows.append(row)
-        lines.append(line)
-    if not rows:
-        raise fault(path, "holds no line with text.")
-    return rows, lines
+        first = first or (line, len(row))
+        if len(row) != first[1]:
+            raise fault(path, f"{len(row)} fields, where line {first[0]} has {first[1]}.", line)
+        yield line, row
 
 
 def _is_header(first: list[str], body: list[list[str]]) -> bool:

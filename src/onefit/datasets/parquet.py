@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,27 @@ def read_parquet(path: str | Path, *, target: Target = None, max_rows: int | Non
     return assemble(path, columns, target=target, lines=None, remarks=remarks)
 
 
-def _contents(path: Path, max_rows: int | None) -> arrow.Table:
-    """The table, once the file's own description of it is acceptable. Text stays as codes of a dictionary."""
+def read_parquet_blocks(path: str | Path, size: int) -> Iterator[Table]:
+    """Tables of at most ``size`` rows each, one after the other, without a target."""
+    path = existing_file(path)
+    arrow, file = _opened(path)
+    with file:
+        _check_described(path, file, None)
+        names, _ = unique_names(file.schema_arrow.names)
+        try:
+            for batch in file.iter_batches(batch_size=size):
+                columns = [
+                    _column(path, name, arrow.chunked_array([values]))
+                    for name, values in zip(names, batch.columns)
+                    if not name.startswith(_PANDAS_INDEX)
+                ]
+                yield assemble(path, columns, target=False, lines=None, remarks=[])
+        except (arrow.ArrowException, OSError) as error:
+            raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
+
+
+def _opened(path: Path, texts: list[str] | None = None) -> tuple[Any, Any]:
+    """pyarrow, and the open file; errors name the file."""
     try:
         import pyarrow as arrow
         from pyarrow.parquet import ParquetFile
@@ -60,9 +80,18 @@ def _contents(path: Path, max_rows: int | None) -> arrow.Table:
         if file.read(len(PARQUET)) != PARQUET:
             raise fault(path, "is not a Parquet file.")
     try:
-        schema = ParquetFile(path).schema_arrow
-        texts = [field.name for field in schema if is_text(field.type)]
-        with ParquetFile(path, read_dictionary=texts) as file:
+        return arrow, ParquetFile(path, read_dictionary=texts)
+    except (arrow.ArrowException, OSError) as error:
+        raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
+
+
+def _contents(path: Path, max_rows: int | None) -> arrow.Table:
+    """The table, once the file's own description of it is acceptable. Text stays as codes of a dictionary."""
+    arrow, file = _opened(path)
+    try:
+        with file:
+            texts = [field.name for field in file.schema_arrow if is_text(field.type)]
+        with _opened(path, texts)[1] as file:
             _check_described(path, file, max_rows)
             batches, size = [], 0
             for batch in file.iter_batches():

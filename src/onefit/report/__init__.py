@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from os import PathLike
@@ -26,6 +27,12 @@ def write(
     comparison: Any = None,
     remark: str | None = None,
     judgement: Judgement | None = None,
+    groups: Any = None,
+    feature_names: Sequence[str] | None = None,
+    column_kinds: Sequence[str] | None = None,
+    positive: Any = None,
+    code: str | None = None,
+    thorough: bool = True,
 ) -> Path:
     """Write the report of a fitted search, one HTML file that loads nothing from elsewhere.
 
@@ -46,6 +53,17 @@ def write(
         A sentence to be shown with the answer.
     judgement : Judgement, default=None
         The chosen model's score as it was computed anew, and what it is compared with; shown in place of the search's.
+    groups : array-like, default=None
+        The groups that the search was fitted with.
+    feature_names, column_kinds : sequences of str, default=None
+        Names of the columns of X, by default those of a frame, and what each of them is.
+    positive : label, default=None
+        Of two classes, the one that thresholds are about; the last one by default.
+    code : str, default=None
+        Python code that rebuilds the model, to be copied.
+    thorough : bool, default=True
+        Also compute, from X and y, how sure the choice is (a paired bootstrap of the best candidates' out-of-fold
+        losses), a learning curve and the importance of the columns: a few seconds for a few thousand rows.
 
     Returns
     -------
@@ -65,26 +83,19 @@ def write(
     >>> page.startswith("<!doctype html>"), "0.1" in page
     (True, True)
     """
-    page = render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement))
+    facts = gather(
+        search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement, groups=groups,
+        feature_names=feature_names, column_kinds=column_kinds, positive=positive, code=code, thorough=thorough,
+    )  # fmt: skip
+    page = render(facts)
     target = Path(path)
     target.write_text(page, encoding="utf-8")
     return target
 
 
-def show(
-    search: Any,
-    *,
-    title: str | None = None,
-    X: Any = None,
-    y: Any = None,
-    comparison: Any = None,
-    remark: str | None = None,
-    judgement: Judgement | None = None,
-) -> Shown:
+def show(search: Any, **arguments: Any) -> Shown:
     """The report of a fitted search for a notebook, which draws what this returns; arguments as in ``write``."""
-    return Shown(
-        render(gather(search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement))
-    )
+    return Shown(render(gather(search, **arguments)))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 import platform
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..estimators.comparison import Comparison
 from ..machines import Exactness
@@ -22,10 +24,14 @@ from .criteria_compared import Compared, compared
 from .curves import Curve, validation_curves
 from .judgement import Judgement
 from .kernel_picture import KernelPicture, kernel_picture
+from .overview import Overview, overview_of
 from .predictions import Classified, Regressed, out_of_fold
+from .probabilities import Calibrated, calibration_of
 from .scores import Scores, read_scores
+from .sureness import Sureness, sureness_of
 from .surface import Panel, panels_of
 from .text import plain, python
+from .understanding import Importance, LearningCurve, importance_of, learning_curve_of
 
 PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "numba", "joblib")
 
@@ -97,6 +103,12 @@ class Facts:
     machine: list[tuple[str, str]]
     missing: dict[str, str]
     judgement: Judgement | None
+    overview: Overview | None
+    sureness: Sureness | None
+    learning: LearningCurve | None
+    importance: Importance | None
+    calibration: Calibrated | None
+    code: str
 
 
 def gather(
@@ -108,8 +120,14 @@ def gather(
     comparison: Comparison | None = None,
     remark: str | None = None,
     judgement: Judgement | None = None,
+    groups: Any = None,
+    feature_names: Sequence[str] | None = None,
+    column_kinds: Sequence[str] | None = None,
+    positive: Any = None,
+    code: str | None = None,
+    thorough: bool = True,
 ) -> Facts:
-    """The facts of a fitted search; those that need the data only if they are given."""
+    """The facts of a fitted search; those that need the data only if they are given, and costly ones if thorough."""
     scores = read_scores(search)
     predictions, no_predictions = out_of_fold(search, y)
     kernel, no_kernel = kernel_picture(search, X, y)
@@ -135,7 +153,18 @@ def gather(
         machine=machine_facts(),
         missing={"predictions": no_predictions, "kernel": no_kernel},
         judgement=judgement,
+        overview=overview_of(X, y, classifier=is_classifier(search.estimator), names=feature_names, kinds=column_kinds),
+        sureness=sureness_of(search, scores, X, y, groups) if thorough else None,
+        learning=learning_curve_of(search, scores, X, y, groups) if thorough else None,
+        importance=importance_of(search, scores, X, y, feature_names) if thorough else None,
+        calibration=calibration_of(search, y, positive) if is_classifier(search.estimator) else None,
+        code=code or _code(search, scores),
     )
+
+
+def _code(search: Any, scores: Scores) -> str:
+    """A line that builds the chosen model."""
+    return f"model = {python(search.estimator)}.set_params(**{python(scores.params[scores.best])})"
 
 
 def _largest(values: np.ndarray) -> float:

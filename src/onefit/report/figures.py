@@ -9,7 +9,9 @@ from .curves import Curve, spans_decades
 from .drawing import chart, diamond, dots, horizontal, line, star, vertical
 from .kernel_picture import KernelPicture
 from .predictions import Classified, Regressed
+from .probabilities import Calibrated, Thresholds
 from .text import number
+from .understanding import LearningCurve
 
 
 def validation(curve: Curve) -> str:
@@ -61,6 +63,45 @@ def precision_recall(facts: Classified) -> str:
     return chart(label, x, y, "recall", "precision", chance + line(x(facts.pr[0]), y(facts.pr[1])))
 
 
+def learning(curve: LearningCurve) -> str:
+    """Score over the number of rows, with a band of one standard error."""
+    x = horizontal(curve.rows, logarithmic=True)
+    y = vertical([*(curve.values - curve.errors), *(curve.values + curve.errors)])
+    across, up = x(curve.rows), y(curve.values)
+    outline = np.concatenate([y(curve.values - curve.errors), y(curve.values + curve.errors)[::-1]])
+    tips = [f"{rows:,.0f} rows: {number(value)} ± {number(error, 2)}"
+            for rows, value, error in zip(curve.rows, curve.values, curve.errors)]  # fmt: skip
+    marks = line(np.concatenate([across, across[::-1]]), outline, "band", closed=True)
+    label = f"Learning curve: {curve.score} over rows, from {tips[0]} to {tips[-1]}"
+    return chart(label, x, y, "rows", curve.score, marks + line(across, up) + dots(across, up, tips))
+
+
+def calibration(facts: Calibrated) -> str:
+    """Observed shares over mean predicted probabilities, in groups of equally many rows."""
+    x, y = horizontal([0.0, 1.0]), vertical([0.0, 1.0])
+    across, up = x(facts.predicted), y(facts.observed)
+    tips = [f"{size:,} rows: predicted {number(p, 3)}, observed {number(o, 3)}"
+            for p, o, size in zip(facts.predicted, facts.observed, facts.sizes)]  # fmt: skip
+    ideal = line(x(np.array([0.0, 1.0])), y(np.array([0.0, 1.0])), "threshold")
+    label = f"Calibration of the probability of {facts.thresholds.positive}: Brier score {number(facts.brier)}"
+    marks = ideal + line(across, up) + dots(across, up, tips)
+    return chart(label, x, y, "predicted probability", "observed share", marks)
+
+
+def threshold(facts: Thresholds) -> str:
+    """Precision, recall and F1 over the threshold of the probability."""
+    x, y = horizontal([0.0, 1.0]), vertical([0.0, 1.0])
+    across = x(facts.places)
+    best = int(np.argmax(facts.f1))
+    marks = line(across, y(facts.recall)) + line(across, y(facts.precision), "line second")
+    marks += line(across, y(facts.f1), "line third") + star(float(across[best]), float(y(facts.f1[best])))
+    label = (
+        f"Recall, precision and F1 of {facts.positive} over the threshold of its probability: F1 is largest, "
+        f"{number(facts.f1[best])}, at {number(facts.places[best], 3)}"
+    )
+    return chart(label, x, y, "threshold of the probability", "share", marks)
+
+
 def predicted_and_true(facts: Regressed) -> str:
     """Predictions over targets, and where they would be equal."""
     true, predicted = facts.true[facts.shown], facts.predicted[facts.shown]
@@ -68,8 +109,8 @@ def predicted_and_true(facts: Regressed) -> str:
     x, y = horizontal(both), vertical(both)
     ends = np.array([both.min(), both.max()])
     marks = dots(x(true), y(predicted), kind="row", radius=2.5) + line(x(ends), y(ends), "threshold")
-    label = f"Out-of-fold predictions over true values of {len(true)} rows"
-    return chart(label, x, y, "true", "predicted out of fold", marks)
+    label = f"Predictions over true values of {len(true)} rows"
+    return chart(label, x, y, "true", "predicted", marks)
 
 
 def residuals(facts: Regressed) -> str:
@@ -79,8 +120,8 @@ def residuals(facts: Regressed) -> str:
     x, y = horizontal(predicted), vertical([*errors, 0.0])
     zero = line(np.array([x.start, x.end]), np.full(2, float(y(0.0))), "threshold")
     marks = dots(x(predicted), y(errors), kind="row", radius=2.5) + zero
-    label = f"Residuals over out-of-fold predictions of {len(true)} rows"
-    return chart(label, x, y, "predicted out of fold", "true less predicted", marks)
+    label = f"Residuals over predictions of {len(true)} rows"
+    return chart(label, x, y, "predicted", "true less predicted", marks)
 
 
 def spectrum(facts: KernelPicture) -> str:

@@ -14,10 +14,14 @@ from .facts import Facts
 from .heat_map import SYMBOLS, Colouring, details, heat_map
 from .kernel_picture import KernelPicture
 from .predictions import Classified, Regressed
+from .probabilities import Thresholds
 from .surface import CELLS
 
-TABLE_ROWS = 300
-"""Candidates in the table under the heat map; all are in ``cv_results_``."""
+TABLE_ROWS = 50
+"""Candidates in the table as it is printed and without scripts; a script shows all that are embedded."""
+
+EMBEDDED = 5000
+"""Candidates that the page holds; all are in ``cv_results_``."""
 
 CLASSES = 30
 """Classes of a confusion matrix that are shown."""
@@ -35,12 +39,13 @@ MEANINGS = {
 
 def render(facts: Facts) -> str:
     """The page. A pure function of the facts."""
-    environment = _environment()
+    pages = environment()
     scores = facts.scores
     shown = {cell for panel in facts.panels for row in panel.cells for cell in row if cell is not None}
-    order = np.argsort(scores.ranks, kind="stable")[:TABLE_ROWS]
+    order = np.argsort(scores.ranks, kind="stable")
+    shown |= set(order[:EMBEDDED].tolist())
     colouring = Colouring.of(scores.merit)
-    return environment.get_template("report.html").render(
+    return pages.get_template("report.html").render(
         facts=facts,
         scores=scores,
         best=scores.best,
@@ -51,11 +56,13 @@ def render(facts: Facts) -> str:
         symbols={str(label): symbol for label, symbol in SYMBOLS.items()},
         meanings=MEANINGS,
         scale=", ".join(f"rgb({r},{g},{b})" for r, g, b in palette(11)),
-        order=order.tolist(),
+        order=order[:TABLE_ROWS].tolist(),
+        embedded=order[:EMBEDDED].tolist(),
+        thresholds=None if facts.calibration is None else thresholds_for_script(facts.calibration.thresholds),
         figures=figures,
         is_classified=isinstance(facts.predictions, Classified),
         is_regressed=isinstance(facts.predictions, Regressed),
-        shown_classes=_largest_classes(facts.predictions),
+        shown_classes=largest_classes(facts.predictions),
         gram=None if facts.kernel is None else _gram(facts.kernel),
         spectrum_table=[] if facts.kernel is None else _some_eigenvalues(facts.kernel),
         cells_limit=CELLS,
@@ -63,20 +70,21 @@ def render(facts: Facts) -> str:
 
 
 @cache
-def _environment() -> Any:
+def environment() -> Any:
+    """Templates of the pages, with their filters."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError as error:
         raise ImportError("Reports need jinja2: install onefit[report].") from error
-    environment = Environment(
+    pages = Environment(
         loader=PackageLoader("onefit.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
+    pages.filters.update(
         number=text.number,
         plain=text.plain,
         settings=text.settings,
@@ -84,7 +92,7 @@ def _environment() -> Any:
         drawn=Markup,  # charts escape what they are given
         embedded=lambda data: Markup(_json(data)),
     )
-    return environment
+    return pages
 
 
 def _json(data: Any) -> str:
@@ -92,7 +100,15 @@ def _json(data: Any) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def _largest_classes(predictions: Any) -> list[int]:
+def thresholds_for_script(found: Thresholds) -> dict[str, Any]:
+    """Thresholds as the page's script reads them."""
+    return {
+        "places": [round(float(place), 6) for place in found.places], "caught": found.caught.tolist(),
+        "alarms": found.alarms.tolist(), "positives": found.positives, "negatives": found.negatives,
+    }  # fmt: skip
+
+
+def largest_classes(predictions: Any) -> list[int]:
     """The classes with most rows, in their own order."""
     if not isinstance(predictions, Classified):
         return []
