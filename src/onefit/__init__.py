@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         SpectrumDisplay,
         ValidationSurfaceDisplay,
     )
+    from .report.learning_displays import LearnedKernelDisplay, LearningPathDisplay
     from .search.choice import GridEdgeWarning, one_standard_error
     from .search.deadline import TimeBudgetWarning
     from .search.journal import JournalError, JournalWarning
@@ -66,6 +67,8 @@ _HOMES = {
     "RandomFeatures": "gram.approximation",
     "RandomFourierFeatures": "estimators.landmark_features",
     "LSSVR": "estimators.ls_svm",
+    "LearnedKernelDisplay": "report.learning_displays",
+    "LearningPathDisplay": "report.learning_displays",
     "RefitWarning": "estimators.delivery",
     "RetrainingWarning": "search.plan",
     "SpectrumDisplay": "report.displays",
@@ -99,6 +102,8 @@ __all__ = [
     "LandmarkFeatures",
     "Landmarks",
     "LandmarksWarning",
+    "LearnedKernelDisplay",
+    "LearningPathDisplay",
     "LinearLSSVC",
     "RandomFeatures",
     "RandomFourierFeatures",

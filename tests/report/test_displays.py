@@ -8,13 +8,17 @@ from scipy.stats import friedmanchisquare, rankdata
 from sklearn.metrics.pairwise import rbf_kernel
 
 from onefit import (
+    LSSVR,
     CriterionCurveDisplay,
     CriticalDifferenceDisplay,
+    KernelLearnCV,
+    LearnedKernelDisplay,
+    LearningPathDisplay,
     SpectrumDisplay,
     ValidationSurfaceDisplay,
     compare,
 )
-from onefit.kernels import Gaussian
+from onefit.kernels import ARD, Gaussian
 
 from .searches import KINDS, data, search_of
 
@@ -152,3 +156,29 @@ def test_says_that_matplotlib_is_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"onefit\[plot\]"):
         SpectrumDisplay.from_kernel(np.eye(3))
+
+
+class TestLearnedKernels:
+    @pytest.fixture(scope="class")
+    def search(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(40, 3))
+        return KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=2, outer_cv=2, cv=2).fit(X, np.sin(2 * X[:, 0]))
+
+    def test_a_path_has_two_lines_and_a_star(self, search):
+        display = LearningPathDisplay.from_search(search)
+        inner, outer, star = display.ax_.lines
+        np.testing.assert_array_equal(inner.get_ydata(), search.cv_results_["inner_value"] / display.inner[0])
+        assert outer.get_ydata()[0] == 1.0
+        assert star.get_xdata() == [search.best_index_]
+
+    def test_bars_are_importances_scales_or_weights(self, search):
+        display = LearnedKernelDisplay.from_search(search, names=["a", "b", "c"])
+        assert sorted(bar.get_width() for bar in display.bars_) == sorted(search.feature_importances_)
+        assert display.ax_.get_yticklabels()[-1].get_text() == "a"
+        display = LearnedKernelDisplay.from_kernel(search.best_estimator_.kernel)
+        assert display.values.tolist() == list(search.best_estimator_.kernel.scales)
+        with pytest.raises(ValueError, match="2 names for 3 values"):
+            LearnedKernelDisplay.from_search(search, names=["a", "b"])
+        with pytest.raises(ValueError, match="Bars are those"):
+            LearnedKernelDisplay.from_kernel(Gaussian())

@@ -275,12 +275,10 @@ class KernelLearnCV(GridSearchCV):
         transformers = split_pipeline(self.estimator)[0]
         if transformers is None:
             return
-        absorbed = isinstance(self.kernel, ARD) and all(isinstance(step, SCALERS) for _, step in transformers.steps)
-        message = "Transformers are fitted on all rows of a path, not on every inner fold"
-        if absorbed:
-            LOGGER.info(f"{message}: the scales of the kernel stand for the factors of the scaler.")
-        else:
-            LOGGER.warning(f"{message}; outer folds fit them anew.")
+        message = "Transformers are fitted on all rows of a path, and on those of every outer fold, not on inner folds"
+        if isinstance(self.kernel, ARD) and all(isinstance(step, SCALERS) for _, step in transformers.steps):
+            message += ": the scales of the kernel stand for the factors of a scaler"
+        LOGGER.info(f"{message}.")
 
     def _run(self, task, outer):
         """The path on all rows, those of outer folds, the choice of a step, and the refit."""
