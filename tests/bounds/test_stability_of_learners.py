@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 from onefit import LSSVC, bounds, criteria
-from onefit.bounds.retraining import draws
+from onefit.bounds._retraining import draws
 
 from ..oracles.least_squares import predict
 from ..oracles.problems import points, seeds

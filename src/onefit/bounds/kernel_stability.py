@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .checks import check_positive, check_rows
+from ._checks import check_positive, check_rows
 from .learner_stability import pointwise_hypothesis_stability_bound, uniform_stability_bound
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..criteria.losses import Loss
-from .checks import check_delta, check_positive, check_rows
-from .retraining import Retraining, draws, read_retraining
+from ._checks import check_delta, check_positive, check_rows
+from ._retraining import Retraining, draws, read_retraining
 
 
 def empirical_uniform_stability(

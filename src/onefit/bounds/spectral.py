@@ -6,7 +6,7 @@ import math
 
 from scipy.optimize import minimize_scalar
 
-from .checks import check_delta, check_positive, check_rows
+from ._checks import check_delta, check_positive, check_rows
 from .kernel_stability import svm_risk_bound
 from .learner_stability import uniform_stability_bound
 
