@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .estimators.landmark_features import LandmarkFeatures, RandomFourierFeatures
     from .estimators.landmarks_curve import LandmarksWarning
     from .estimators.linear_ls_svm import LinearLSSVC
+    from .estimators.linear_machines import LinearL2SVC, LinearLogisticRegression
     from .estimators.ls_svm import LSSVC, LSSVR
     from .gram.approximation import Landmarks, RandomFeatures
     from .report.displays import (
@@ -63,7 +64,9 @@ _HOMES = {
     "LandmarkFeatures": "estimators.landmark_features",
     "Landmarks": "gram.approximation",
     "LandmarksWarning": "estimators.landmarks_curve",
+    "LinearL2SVC": "estimators.linear_machines",
     "LinearLSSVC": "estimators.linear_ls_svm",
+    "LinearLogisticRegression": "estimators.linear_machines",
     "RandomFeatures": "gram.approximation",
     "RandomFourierFeatures": "estimators.landmark_features",
     "LSSVR": "estimators.ls_svm",
@@ -104,7 +107,9 @@ __all__ = [
     "LandmarksWarning",
     "LearnedKernelDisplay",
     "LearningPathDisplay",
+    "LinearL2SVC",
     "LinearLSSVC",
+    "LinearLogisticRegression",
     "RandomFeatures",
     "RandomFourierFeatures",
     "RefitWarning",

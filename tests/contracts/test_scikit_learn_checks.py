@@ -17,6 +17,8 @@ from onefit import (
     KernelLogisticRegression,
     KernelSearchCV,
     Landmarks,
+    LinearL2SVC,
+    LinearLogisticRegression,
     LinearLSSVC,
 )
 from onefit.kernels import ARD, Gaussian
@@ -46,6 +48,7 @@ ESTIMATORS = [
     EpsilonSVR(),
     KernelLogisticRegression(),
     LinearLSSVC(),
+    LinearL2SVC(),
     KernelSearchCV(KernelRidge(kernel="rbf"), GRID, cv=2),
     KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2),
     KernelLearnCV(LSSVC(), ARD(Gaussian()), cv=2, outer_cv=2, max_iter=2),
@@ -55,6 +58,9 @@ FURTHER = [
     LSSVC(fit_intercept=False),
     LinearLSSVC(class_weight="balanced"),
     LinearLSSVC(fit_intercept=False),
+    LinearL2SVC(class_weight="balanced"),
+    LinearLogisticRegression(),
+    LinearLogisticRegression(fit_intercept=False),
     LSSVR(kernel="linear", fit_intercept=False),
     L2SVC(class_weight="balanced"),
     L2SVC(fit_intercept=False, kernel="linear"),

@@ -362,7 +362,7 @@ def test_a_journal_resumes_a_search(tmp_path):
         (Landmarks(method=np.ones((5, 9))), LSSVR(), {}, "9 features"),
         (RandomFeatures(7), LSSVR(), {}, "must be even"),
         (RandomFeatures(8), LSSVR(kernel="laplacian"), {"error_score": "raise"}, "Gaussian kernel"),
-        (Landmarks(10), SVC(), {}, "KernelRidge, LSSVC and LSSVR"),
+        (Landmarks(10), SVC(), {}, "serves KernelRidge, LSSVC, LSSVR, L2SVC and KernelLogisticRegression, not"),
         (Landmarks(10), Ridge(), {}, "cannot stand for the kernel"),
         (Landmarks(10), LSSVR(kernel="precomputed"), {}, "precomputed"),
         (Landmarks(10), LSSVR(kernel="sigmoid", coef0=-3), {"error_score": "raise"}, "positive semi-definite"),

@@ -14,12 +14,15 @@ from ..data import Folds
 from ..data.indexing import take_rows
 from ..gram.feature_map import smallest_pivot
 from ..resources import Ledger
-from ..search.approximate import train_on_all_rows
+from ..search.approximate import smallest_ridge, train_on_all_rows
 from ..search.choice import Choice
 from ..search.plan import plan
 from ..search.routing import split_pipeline
+from .kernel_logistic import KernelLogisticRegression
+from .l2_svm import L2SVC
 from .landmark_features import LandmarkFeatures, RandomFourierFeatures
 from .linear_ls_svm import LinearLSSVC
+from .linear_machines import LinearL2SVC, LinearLogisticRegression
 
 
 def deliver_on_features(choice: Choice) -> Pipeline:
@@ -37,16 +40,25 @@ def deliver_on_features(choice: Choice) -> Pipeline:
     assert planned.settings is not None
     solution, feature_map, fitted = train_on_all_rows(task, path, planned.settings, Ledger())
     transformers, final = split_pipeline(model)
-    features = _features(request.basis, task.kernel, transformers, smallest_pivot(n, float(path.penalties.min())))
+    features = _features(request.basis, task.kernel, transformers, smallest_pivot(n, smallest_ridge(path)))
     features._adopt(feature_map, fitted, take_rows(request.X, np.arange(min(n, 2))))
     coef, intercept = path.of_candidates(solution.coef)[0], path.of_candidates(solution.intercept[:, None])[0, 0]
     if is_classifier(final):
-        last = LinearLSSVC(final.alpha, path.learner.bias, final.class_weight)
+        last = _linear_classifier(final, path.learner.bias)
         last.classes_ = np.asarray(path.coded.coding.classes)
         last.n_features_in_ = len(coef)
         return Pipeline([("features", features), ("machine", last._take(coef, intercept))])
     last = _trained_ridge(final.alpha, path.learner.bias, coef, intercept, flat=path.coded.coding.flat)
     return Pipeline([("features", features), ("machine", last)])
+
+
+def _linear_classifier(final: Any, bias: bool) -> Any:
+    """The linear machine with the loss of a kernel machine."""
+    if isinstance(final, L2SVC):
+        return LinearL2SVC(final.C, bias, final.class_weight)
+    if isinstance(final, KernelLogisticRegression):
+        return LinearLogisticRegression(final.C, bias, final.class_weight)
+    return LinearLSSVC(final.alpha, bias, final.class_weight)
 
 
 def _features(basis: Any, kernel: Any, transformers: Any, negligible: float) -> Any:

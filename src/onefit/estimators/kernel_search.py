@@ -70,9 +70,10 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         A criterion that needs no machine, such as "sm" or "ckta", and how many kernels are kept for evaluation. The
         candidates of other kernels are labelled "pruned" and have no scores.
     approximation : Landmarks, RandomFeatures or None, default=None
-        Explicit features that stand for the kernels of ``KernelRidge``, ``LSSVC`` and ``LSSVR``: memory for m x m sums
-        instead of n x n matrices, one pass over the rows for each kernel (one for each fold where transformers learn on
-        every fold, and one more for scorers other than R² and squared errors). Scores are those of training the
+        Explicit features that stand for the kernels of ``KernelRidge``, ``LSSVC``, ``LSSVR``, ``L2SVC`` and
+        ``KernelLogisticRegression``: memory for m x m sums instead of n x n matrices. Least squares takes one pass over
+        the rows for each kernel (one for each fold where transformers learn on every fold, and one more for scorers
+        other than R² and squared errors), the others some ten for each value of C. Scores are those of training the
         approximated machine on every fold, from sums over the folds. ``memory_budget`` is then 2 GiB unless given.
         Not with leave-one-out, ``screen``, other criteria than "cv", or train scores.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
@@ -144,9 +145,9 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         With an ``approximation`` it is a Pipeline of ``LandmarkFeatures`` (or ``RandomFourierFeatures``) and a linear
         machine, whose clone has the scores of the chosen row when it is trained on the folds.
     landmarks_curve_ : dict of arrays
-        With landmarks: ``n_landmarks``, ``mean_test_score`` and ``std_test_score`` of the best candidate with an
-        eighth, a quarter, half and all of the landmarks. A ``LandmarksWarning`` says that the second half still helped
-        by more than one standard error.
+        With landmarks, of least-squares machines: ``n_landmarks``, ``mean_test_score`` and ``std_test_score`` of the
+        best candidate with an eighth, a quarter, half and all of the landmarks. A ``LandmarksWarning`` says that the
+        second half still helped by more than one standard error.
     best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
         As in GridSearchCV.
 

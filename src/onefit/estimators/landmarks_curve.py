@@ -24,9 +24,11 @@ def landmarks_curve(choice: Choice) -> dict[str, Any]:
     raise it further.
     """
     basis, row = choice.execution.request.basis, choice.row
-    if basis is None or len(basis.sizes) == 1 or choice.metric not in row.curve:
+    if basis is None or choice.metric not in row.curve:
         return {}
     scores = row.curve[choice.metric]  # (sizes, splits)
+    if len(scores) == 1:  # too few landmarks, or random features, or an iterative solution
+        return {}
     curve = {
         "n_landmarks": np.array(basis.sizes),
         "mean_test_score": scores.mean(axis=1),

@@ -145,6 +145,19 @@ class LandmarkMap(FeatureMap):
         return int(np.searchsorted(self.kept, count))
 
 
+@dataclass(frozen=True)
+class IdentityMap(FeatureMap):
+    """Rows that are features already."""
+
+    width: int
+
+    def __call__(self, X: Any) -> Array:
+        return np.array(as_dense(X))
+
+    def leading(self, count: int) -> None:
+        return None
+
+
 @set_module("onefit.gram")
 @dataclass(frozen=True)
 class FourierMap(FeatureMap):

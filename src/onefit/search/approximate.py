@@ -24,12 +24,16 @@ from ..gram.feature_map import FeatureMap, smallest_pivot
 from ..gram.streamed import LANES, products
 from ..kernels import Precomputed
 from ..kernels.gamma import variance_of
+from ..learners.logistic import Logistic
 from ..learners.square import SquareLoss
+from ..learners.squared_hinge import SquaredHinge
 from ..machines import Exactness
 from ..machines.contract import Machine
 from ..resources import Ledger
 from ..resources.memory import human
 from ..solvers.primal.least_squares import SplitSolution, solve_splits
+from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
+from ..solvers.primal.newton import columns_by_newton
 from ..solvers.primal.ridge_path import RidgePath
 from .evaluate import fail_single_class, failed_rows
 from .row import Row
@@ -47,17 +51,21 @@ SplitScores = dict[int, dict[str, Array]]
 FEW_DIGITS = 1e-6
 """Share of the terms below which squared errors from sums have lost too many digits: they are taken from values."""
 
+UNSOLVED = 1e-6
+"""Error of decision values from which on a row says that its solution was not found."""
+
 SHARE = 0.5
 """Part of the memory budget for sums, and for out-of-fold values."""
 
 
 def refuse_on_features(machine: Machine) -> str | None:
     """Why a machine cannot be trained on explicit features; None if it can."""
-    if not isinstance(machine.learner, SquareLoss):
-        return f"An approximation serves KernelRidge, LSSVC and LSSVR, not {machine.learner.name}."
+    if not isinstance(machine.learner, SquareLoss | SquaredHinge | Logistic):
+        served = "KernelRidge, LSSVC, LSSVR, L2SVC and KernelLogisticRegression"
+        return f"An approximation serves {served}, not {machine.learner.name}."
     if isinstance(machine.kernel, Precomputed):
         return "An approximation needs kernels of rows: a precomputed Gram matrix has none."
-    if min(machine.penalties) <= 0:
+    if isinstance(machine.learner, SquareLoss) and min(machine.penalties) <= 0:
         return f"With an approximation alpha must be positive, got {min(machine.penalties):g}."
     return None
 
@@ -101,6 +109,7 @@ class _PathOnFeatures:
     path: Path
     settings: Settings
     ledger: Ledger
+    _accuracy: Array | None = None  # (L,) of iterative solutions
 
     def rows(self) -> list[Row]:
         """Rows with scores, and the scores with fewer landmarks; without ``scoring`` out-of-fold values instead."""
@@ -108,10 +117,14 @@ class _PathOnFeatures:
         scores, values = self._scores()
         seconds = (time.perf_counter() - start) / len(self.path.entries)
         rows = []
+        accuracy = np.zeros(len(self.path.penalties)) if self._accuracy is None else self._accuracy
         for k, entry in enumerate(self.path.entries):
             row = Row(entry.candidate, fit_seconds=seconds, exactness=Exactness.APPROXIMATE, status=self._basis.label)
             if self.path.frozen:
                 row.add_status("shared preprocessing")
+            row.error_bound = float(accuracy[np.searchsorted(self.path.penalties, entry.penalties)].max())
+            if row.error_bound > UNSOLVED:
+                row.add_status("the solver stopped before it had converged")
             row.curve = {name: found[:, k] for name, found in scores.items()}  # (sizes, splits)
             row.test = {name: found[-1].copy() for name, found in row.curve.items()}
             row.values = [part[k] for part in values] or None
@@ -154,7 +167,7 @@ class _PathOnFeatures:
         splits = [found[number] for number in sorted(found)]
         names = list(dict.fromkeys(name for split in splits for name in split)) or list(scoring.metrics)
         error_score = np.nan if scoring.error_score == "raise" else scoring.error_score
-        missing = np.full((len(self._basis.sizes), len(self.path.entries)), error_score, dtype=float)
+        missing = np.full((len(self._sizes), len(self.path.entries)), error_score, dtype=float)
         return {name: np.stack([split.get(name, missing) for split in splits], axis=-1) for name in names}, []
 
     def _feature_map(self, view: FeatureView) -> FeatureMap:
@@ -162,18 +175,24 @@ class _PathOnFeatures:
         if kernel.follows_data:
             variance_ = _variance(view.X, view.folds.folds[0] if len(view.folds) == 1 else None)
         d, n = view.X.shape[1], self.task.inputs.folds.n
-        return self._basis.feature_map(
-            kernel.bound(d, variance_), view.companions, d, smallest_pivot(n, float(self.path.penalties.min()))
-        )
+        negligible = smallest_pivot(n, smallest_ridge(self.path))
+        return self._basis.feature_map(kernel.bound(d, variance_), view.companions, d, negligible)
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        """Numbers of landmarks for which there are scores; of iterative solutions all landmarks only."""
+        return self._basis.sizes if isinstance(self.path.learner, SquareLoss) else self._basis.sizes[-1:]
 
     def _solve(self, view: FeatureView, feature_map: FeatureMap) -> list[SplitSolution]:
         """Coefficients of every candidate, split and number of landmarks."""
         targets = self.path.targets.take(view.rows, view.splits[0]) if len(view.splits) == 1 else self.path.targets
         groups = divide_rows(view.folds, targets, self._most_cells(feature_map.width))
-        widths = [feature_map.leading(size) or feature_map.width for size in self._basis.sizes]
+        widths = [feature_map.leading(size) or feature_map.width for size in self._sizes]
         total = self.task.inputs.folds.n
         scaled = self.settings.scale_penalty
         shares = [len(fold.train) / total if scaled else 1.0 for fold in view.folds]
+        if not isinstance(self.path.learner, SquareLoss):
+            return self._solve_by_newton(view, feature_map, targets, groups, np.array(shares))
         with self.ledger.record("heldout"):
             solutions = solve_splits(
                 feature_map, view.X, targets.Y, groups, self.path.penalties, bias=self.path.learner.bias,
@@ -181,6 +200,24 @@ class _PathOnFeatures:
             )  # fmt: skip
         self.ledger.add("pass", len(groups), 0.0)
         return solutions
+
+    def _solve_by_newton(
+        self, view: FeatureView, feature_map: FeatureMap, targets: Targets, groups: list[Cells], shares: Array
+    ) -> list[SplitSolution]:
+        """Coefficients of every candidate and split, for losses of classes; C grows as ridges shrink."""
+        bias = self.path.learner.bias
+        with self.ledger.record("heldout"):
+            found, decrement, passes = columns_by_newton(
+                feature_map, view.X, targets.Y, groups, self.path.penalties,
+                SquaredHingeLoss() if isinstance(self.path.learner, SquaredHinge) else LogisticLoss(),
+                bias=bias, ratios=1.0 / shares, threads=self.settings.streaming.threads,
+            )  # fmt: skip
+        self.ledger.add("pass", passes, 0.0)
+        accuracy = np.sqrt(decrement.max(axis=2))  # (splits, L)
+        worst = accuracy.max(axis=0)
+        self._accuracy = worst if self._accuracy is None else np.maximum(worst, self._accuracy)
+        coef, constant = (found[:, :, :-1], found[:, :, -1]) if bias else (found, np.zeros_like(found[:, :, 0]))
+        return [SplitSolution([RidgePath(*own)], accuracy=bound) for *own, bound in zip(coef, constant, accuracy)]
 
     def _most_cells(self, width: int) -> int:
         """Cells whose sums fit into the memory budget; an error if not even two do."""
@@ -229,7 +266,7 @@ class _PathOnFeatures:
         E, c = len(self.path.entries), self.path.targets.Y.shape[1]
         tested = sum(len(fold.test) for fold in view.folds)
         most = max(1, int(SHARE * settings.streaming.budget / (8.0 * tested * c)))  # candidates, of any size
-        sizes = list(range(len(self._basis.sizes)))
+        sizes = list(range(len(self._sizes)))
         parts = [sizes[first : first + max(1, most // E)] for first in range(0, len(sizes), max(1, most // E))]
         found: dict[int, list[dict[str, list[Array]]]] = {number: [{} for _ in sizes] for number in view.splits}
         for part in parts:
@@ -267,6 +304,13 @@ class _PathOnFeatures:
     def _candidates(self, path: RidgePath, some: slice = slice(None)) -> RidgePath:
         """Coefficients of some candidates from those of the distinct penalties."""
         return RidgePath(self.path.of_candidates(path.coef)[some], self._of_entries(path.intercept)[some])
+
+
+def smallest_ridge(path: Path) -> float:
+    """The smallest ridge of the candidates, or what stands for one in the dual of the squared hinge loss."""
+    if isinstance(path.learner, SquareLoss):
+        return float(path.penalties.min())
+    return 0.5 / float(path.penalties.max())
 
 
 def _variance(X: Any, fold: Fold | None) -> float:

@@ -37,11 +37,13 @@ class SquaredErrors:
 class SplitSolution:
     """The machine trained on the training rows of a split, for each number of leading features.
 
-    ``errors`` has one entry for each of them too, or none where the tested rows are no cell.
+    ``errors`` has one entry for each of them too, or none where the tested rows are no cell. ``accuracy`` (L,) bounds
+    the error of decision values, relative to the lengths of features, where the solution is iterative.
     """
 
     paths: Sequence[RidgePath]
-    errors: Sequence[SquaredErrors]
+    errors: Sequence[SquaredErrors] = ()
+    accuracy: Array | None = None
 
 
 def solve_splits(
