@@ -14,6 +14,9 @@ from .interruption import exit_code
 
 WRONG, USAGE = 1, 2
 
+EXTRAS = {"pyarrow": "data", "pooch": "data", "matplotlib": "plot", "scikit_posthocs": "studies", "jinja2": "report"}
+"""Extras that install what a command may find missing; ``cli`` has the others."""
+
 
 def echo(text: str) -> None:
     """A result, on stdout. Control characters, which names and labels of a file may hold, are shown as escapes."""
@@ -45,7 +48,9 @@ def explained() -> Iterator[None]:
     except (typer.Exit, BrokenPipeError):  # the reader of stdout has gone: typer knows how to end
         raise
     except ModuleNotFoundError as missing:
-        fail(f"this needs {missing.name}, which is not installed: pip install 'onefit[cli]'")
+        name = (missing.name or "").partition(".")[0]
+        extra = EXTRAS.get(name, "cli")
+        fail(f"this needs {name}, which is not installed: pip install 'onefit[{extra}]'")
     except ImportError as missing:  # raised by us, with an explanation
         fail(str(missing))
     except MemoryError as error:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils import indexable
+from sklearn.utils import estimator_html_repr, indexable
 
 from .._public import set_module
 from ..criteria import resolve_all
@@ -35,6 +35,7 @@ from .default_grid import families
 from .delivery import Delivery, deliver
 from .feature_delivery import deliver_on_features
 from .landmarks_curve import landmarks_curve
+from .notebook import summary_html
 
 
 @set_module("onefit")
@@ -213,6 +214,11 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         self.polish = polish
         self.gram_dtype = gram_dtype
         self.kernels = kernels
+
+    def _html_repr(self):
+        """Results, once there are some, above scikit-learn's diagram."""
+        diagram = estimator_html_repr(self)
+        return f"{summary_html(self)}{diagram}" if hasattr(self, "cv_results_") else diagram
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "scorer_")

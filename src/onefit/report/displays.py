@@ -6,7 +6,7 @@ and the figure as ``ax_`` and ``figure_``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,26 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1]
 
 
+class _Display:
+    """Displays show in one line what they hold, and not every number of it."""
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{name}: {_in_short(value)}" for name, value in vars(self).items() if not name.endswith("_"))
+        return f"<{type(self).__name__} of {held}>"
+
+
+def _in_short(value: Any) -> str:
+    if hasattr(value, "shape"):
+        return f"array {value.shape}"
+    if isinstance(value, Sized) and not isinstance(value, str):
+        return f"{len(value):,} {type(value).__name__}"
+    text = str(value)
+    return text if len(text) <= 40 else type(value).__name__
+
+
 @set_module("onefit")
-@dataclass
-class ValidationSurfaceDisplay:
+@dataclass(repr=False)
+class ValidationSurfaceDisplay(_Display):
     """Scores of a grid as a heat map: kernel parameter by regularisation.
 
     The chosen candidate is marked with a star, the one-standard-error choice with a diamond; certified, approximate
@@ -121,8 +138,8 @@ class ValidationSurfaceDisplay:
 
 
 @set_module("onefit")
-@dataclass
-class CriterionCurveDisplay:
+@dataclass(repr=False)
+class CriterionCurveDisplay(_Display):
     """A score over a parameter with its band of one standard error, or several criteria side by side.
 
     ``from_search`` draws the candidates that differ from the chosen one in the parameter only. ``from_comparison``
@@ -193,8 +210,8 @@ class CriterionCurveDisplay:
 
 
 @set_module("onefit")
-@dataclass
-class SpectrumDisplay:
+@dataclass(repr=False)
+class SpectrumDisplay(_Display):
     """Eigenvalues of a Gram matrix from the largest to the smallest, and a ridge among them.
 
     Examples
@@ -243,8 +260,8 @@ class SpectrumDisplay:
 
 
 @set_module("onefit")
-@dataclass
-class CriticalDifferenceDisplay:
+@dataclass(repr=False)
+class CriticalDifferenceDisplay(_Display):
     """Average ranks of methods over data sets; methods that the Nemenyi test cannot tell apart are joined by a bar.
 
     ``ranking`` has the ranks (1 is best), Friedman's test and the critical difference. Needs scikit-posthocs.

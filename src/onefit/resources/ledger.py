@@ -79,6 +79,21 @@ class Ledger:
     def __getitem__(self, event: str) -> int:
         return self.counts[event]
 
+    def __repr__(self) -> str:
+        entries = ", ".join(f"{e}: {self.counts[e]:,} ({self.seconds[e]:.3g} s)" for e in EVENTS if self.counts[e])
+        return f"<Ledger {entries or 'without entries'}>"
+
+    def _repr_html_(self) -> str:
+        """The table of a notebook."""
+        rows = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{e}</th><td>{self.counts[e]:,}</td>"
+            f"<td>{self.seconds[e]:.3g}</td></tr>"
+            for e in EVENTS
+            if self.counts[e]
+        )
+        heads = "".join(f"<th scope='col'>{name}</th>" for name in ("what", "count", "seconds"))
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
     def __str__(self) -> str:
         rows = (f"{e:<18} {self.counts[e]:>6} {self.seconds[e]:>9.3f} s" for e in EVENTS if self.counts[e])
         return "\n".join(rows)
