@@ -22,7 +22,7 @@ ENOUGH = 1.0
 """Seconds after which no further training is timed."""
 
 CONFIDENCE = 0.9
-"""That of the range in which the mean time of a training lies."""
+"""Level of confidence of the range in which the mean time of a training lies."""
 
 
 @dataclass(frozen=True)

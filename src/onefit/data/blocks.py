@@ -40,7 +40,7 @@ class RowScan(ABC):
     @property
     @abstractmethod
     def identity(self) -> Any:
-        """What tells these rows from others, also in the next process."""
+        """A value that tells these rows from others, also in the next process."""
 
     @abstractmethod
     def check_unchanged(self) -> None:
@@ -81,7 +81,7 @@ class RowScan(ABC):
 
 @dataclass(frozen=True)
 class FileStamp:
-    """What tells a file from a later state of it: size, time of the last change, and a digest of both ends."""
+    """Marks that tell a file from a later state of it: size, time of the last change, and a digest of both ends."""
 
     path: str
     size: int

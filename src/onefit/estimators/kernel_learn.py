@@ -261,7 +261,7 @@ class KernelLearnCV(GridSearchCV):
         return replace(criterion, aggregate="folds") if hasattr(criterion, "aggregate") else criterion
 
     def _smooth_loss(self, learner):
-        """That of the machine for classes, the squared error in regression."""
+        """A differentiable loss: the machine's own for classes, the squared error in regression."""
         return learner.loss if is_classifier(self.estimator) else "squared"
 
     def _outer_splitter(self):
@@ -308,7 +308,7 @@ class KernelLearnCV(GridSearchCV):
         self._conclude(task, steps, scores)
 
     def _outer_outcomes(self, outer, journal):
-        """What every outer fold has found, from the journal or computed now."""
+        """Outcomes of all outer folds, from the journal or computed now."""
         found = journal.outcomes()
         missing = [number for number in range(len(outer)) if number not in found]
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")

@@ -49,7 +49,7 @@ class LearningJournal:
             self._record.add("learning", [Row(0, status=json.dumps(plain))], [_PATH])
 
     def outcomes(self) -> dict[int, OuterOutcome]:
-        """What is known of outer folds."""
+        """Outcomes of the outer folds that are known."""
         if self._record is None:
             return {}
         rows = self._record.known("learning", {number: _fold(number) for number in range(self._count)})

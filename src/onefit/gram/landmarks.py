@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.cluster import kmeans_plusplus
 
 from ..kernels import Kernel
 
@@ -43,6 +42,8 @@ def choose(method: str, X: Any, kernel: Kernel, n_landmarks: int, rng: np.random
     if method == "uniform":
         return rng.permutation(X.shape[0])[:m].astype(np.intp)
     if method == "kmeans":
+        from sklearn.cluster import kmeans_plusplus  # 60 ms of import that few searches need
+
         return np.asarray(kmeans_plusplus(X, m, random_state=rng)[1], dtype=np.intp)
     bound = kernel.bound(X.shape[1])
 

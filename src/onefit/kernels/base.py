@@ -104,7 +104,7 @@ class Kernel(ABC):
 
     @property
     def width_factor(self) -> float | None:
-        """What the width multiplies the only base matrix by; None if the kernel has no single width."""
+        """Factor of the only base matrix that the width is; None if the kernel has no single width."""
         return None
 
     def rescaled(self, factor: float) -> Kernel:

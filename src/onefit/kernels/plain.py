@@ -32,7 +32,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """What ``to_plain`` has written.
+    """The value that ``to_plain`` has written.
 
     >>> from onefit.kernels import ARD, Gaussian
     >>> kernel = ARD(Gaussian(0.5), scales=(1.0, 2.0))

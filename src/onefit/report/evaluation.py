@@ -47,7 +47,7 @@ def pictures_of(
     probability: np.ndarray | None = None,
     positive: Any = None,
 ) -> tuple[Classified | Regressed, Calibrated | None]:
-    """What predictions say: counts and curves of classes, errors of numbers; and calibration, of two classes."""
+    """Facts about predictions: counts and curves of classes, errors of numbers; and calibration, of two classes."""
     if classes is None:
         return regressed(y, values, np.ones(len(y), dtype=bool)), None
     labels = np.unique(np.concatenate([np.asarray(classes), y]))

@@ -62,5 +62,5 @@ class Judgement:
 
 
 def standard_error(values: np.ndarray) -> float:
-    """That of the mean, NaN for a single value."""
+    """Standard error of the mean, NaN for a single value."""
     return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

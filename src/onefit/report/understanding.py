@@ -1,4 +1,4 @@
-"""What the chosen model needs: more rows (learning curve), and which columns (permutation importance)."""
+"""Needs of the chosen model: more rows (learning curve), and which columns (permutation importance)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ PENALTY_REACH = np.log(1e5)
 """How far the logarithm of a penalty may go from where it starts."""
 
 FAILED = 1e3
-"""What is added to the value at the start where the criterion cannot be computed: the line search turns back."""
+"""Added to the value at the start where the criterion cannot be computed: the line search turns back."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Objective:
 
 
 def evidence_at(setting: Setting, point: Point, rows: Rows, folds: Folds | None = None) -> Evidence:
-    """What a criterion reads at one point, on a fresh Gram matrix."""
+    """Evidence for a criterion at one point, on a fresh Gram matrix."""
     K = point.kernel.evaluate(rows.fresh)
     folds = setting.folds if folds is None else folds
     gram = DenseGram.of_matrix(K, point.kernel.positive).with_folds(folds)

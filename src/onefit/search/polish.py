@@ -47,7 +47,7 @@ class Polishing:
         self.text: str | None = None
 
     def propose(self, candidates: list[dict], scores: Sequence[float]) -> list[dict]:
-        """What the strategy proposes; when that is nothing, the polished best candidate."""
+        """Candidates of the strategy; when it proposes none, the polished best candidate."""
         proposed = self.strategy.propose(candidates, scores) if self.text is None else []
         if proposed or not candidates or self.text is not None:
             return proposed
