@@ -1,4 +1,4 @@
-"""The landmarks or frequencies of explicit features: drawn once for all kernels and folds of a search, and sent with every task."""
+"""The landmarks or frequencies of explicit features, drawn once for all kernels and folds, and sent with every task."""
 
 from __future__ import annotations
 
