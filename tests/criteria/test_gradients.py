@@ -68,7 +68,7 @@ VARIANTS = {
     "bif": [criteria.BIF(order=np.inf, loss="squared")],
     "loo": [criteria.LOO(loss="squared"), criteria.LOO(loss=sharp, scale_penalty=True)],
     "sm": [criteria.SM(), criteria.SM(degree=4, weighted=False)],
-    "sps": [criteria.SPS(exact=True, delta=0.5)],
+    "sps": [criteria.SPS(exact=True, delta=0.5), criteria.SPS(delta=0.5)],
 }
 WITHOUT = {"alo", "rks", "cvks", "cv_variance", "er", "br", "span", "xi_alpha", "gacv", "fsm", "pep", "radius_margin"}
 """Criteria without derivatives: maxima, counts, and those whose derivatives nobody asked for."""

@@ -277,6 +277,20 @@ def test_the_spectral_measure_of_a_sum_is_said_to_choose_one_kernel():
         KernelLearnCV(LSSVC(), kernel, criterion="sm", max_iter=3, outer_cv=2).fit(X, y)
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_weights_by_spectral_perturbation_are_those_of_a_grid_on_the_simplex(exact):
+    X, y = regression(n=40)
+    kernel = WeightedSum([Columns(Gaussian(1.0), [0]), Columns(Gaussian(1.0), [1]), Linear()])
+    criterion = criteria.SPS(exact=exact)
+    learned = KernelLearnCV(KernelRidge(), kernel, criterion=criterion, stop=None, max_iter=100).fit(X, y)
+    found = learned.best_estimator_
+    assert sum(found.kernel.weights) == pytest.approx(1.0)
+    model = KernelRidge(kernel="precomputed", alpha=found.alpha)
+    shares = [(a, b, 20 - a - b) for a in range(21) for b in range(21 - a)]
+    values = [criterion(kernel.with_weights(np.array(share) / 20)(X), y, model) for share in shares]
+    assert learned.cv_results_["inner_value"][-1] <= min(values) + 1e-4 * abs(min(values))
+
+
 @pytest.mark.slow
 def test_learned_kernels_are_saved_and_used_elsewhere(tmp_path):
     import skops.io
@@ -401,3 +415,25 @@ def test_many_irrelevant_features_are_found_irrelevant():
     learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), stop=None, max_iter=40).fit(X, y)
     assert learned.feature_importances_[3:].max() < 0.01
     assert learned.feature_importances_[:3].sum() > 0.8
+
+
+@pytest.mark.slow
+def test_value_and_all_derivatives_take_six_matrices_at_most():
+    """No n x n x d array: of 400 rows and 300 features it would be 300 matrices."""
+    import tracemalloc
+
+    from onefit.data import Folds
+    from onefit.search.gradient import Objective, Point, setting_of
+
+    n, d = 400, 300
+    X, y = regression(n=n, d=d)
+    kernel = ARD(Gaussian(0.5 / d), scales=np.ones(d))
+    folds = Folds.from_splits(KFold(10).split(X), n)
+    setting, _ = setting_of(LSSVR(kernel=kernel), X, y, None, folds, criteria.CV())
+    objective = Objective(setting, Point(kernel, 0.1))
+    objective(objective.theta)
+    tracemalloc.start()
+    objective(objective.theta)
+    peak = tracemalloc.get_traced_memory()[1] / 8
+    tracemalloc.stop()
+    assert peak < 6 * n**2 + 6 * n * d

@@ -51,8 +51,9 @@ class Criterion(ABC):
     ``classes`` whether the target may be "any", must have classes ("labels"), or two of them ("two"). ``scores``
     says that it is a score of out-of-fold values, which a search takes from its scorers, and ``series`` what these are
     approximated by (None: they are exact). ``loss`` is what it averages (None: its own default, or nothing).
-    ``revision`` is raised by hand when its values change, so that studies do not mix them with earlier ones.
-    ``exactness`` labels its values in the results of a search;
+    ``holds_penalty`` says that a kernel and a penalty that vanish together would be best: a descent then keeps the
+    penalty, and weights of kernels their sum. ``revision`` is raised by hand when its values change, so that studies do
+    not mix them with earlier ones. ``exactness`` labels its values in the results of a search;
     ``formula``, ``cost``, ``estimates``, ``use`` and ``failures`` are its row in the table of all criteria.
 
     Examples
@@ -70,6 +71,7 @@ class Criterion(ABC):
     series: Series | None = None
     loss: Any = None
     revision: ClassVar[int] = 1
+    holds_penalty: ClassVar[bool] = False
     formula: ClassVar[str]
     cost: ClassVar[str]
     exactness: ClassVar[Exactness] = Exactness.APPROXIMATE

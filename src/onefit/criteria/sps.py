@@ -65,6 +65,7 @@ class SPS(Criterion):
     cost = "one spectrum, then O(n²) a penalty; exact: one fit"
     estimates = "no error"
     use = "comparison with the paper's tables"
+    holds_penalty = True
     failures = "exact: constant for unit-diagonal kernels; first order: falls as a Gaussian narrows"
 
     def __post_init__(self) -> None:
@@ -84,9 +85,9 @@ class SPS(Criterion):
         return empirical_risk(evidence, self.loss) + float(self.delta) * change / evidence.n**2
 
     def tangent(self, evidence: Evidence) -> Gradient:
-        """Derivatives of the exact form with the squared loss of a least-squares machine, from one inverse."""
-        if not self.exact or self.loss not in (None, "squared") or "smoother" not in evidence.machine.learner.offers:
-            raise NotDifferentiableError("Derivatives of sps are those of exact=True with squared loss, least squares.")
+        """Derivatives with the squared loss of a least-squares machine: one inverse, first order also one spectrum."""
+        if self.loss not in (None, "squared") or "smoother" not in evidence.machine.learner.offers:
+            raise NotDifferentiableError("Derivatives of sps are those of the squared loss of least-squares machines.")
         inverse = evidence.inverse()
         residuals = inverse.diagonal[:, None] * inverse.dual
         risk = float((residuals**2).mean())
@@ -94,8 +95,35 @@ class SPS(Criterion):
         gram *= -2.0 / residuals.size
         log_ridge = inverse.log_ridge(gram) + 2.0 * risk
         penalty = float(self.delta) / evidence.n**2
-        gram.flat[:: evidence.n + 1] += penalty
-        return Gradient(risk + penalty * float(evidence.gram.diagonal.sum()), gram, log_ridge)
+        if self.exact:
+            gram.flat[:: evidence.n + 1] += penalty
+            return Gradient(risk + penalty * float(evidence.gram.diagonal.sum()), gram, log_ridge)
+        change, slopes = _changes_and_slopes(evidence.gram.dense())
+        return Gradient(risk + penalty * change, gram + penalty * slopes, log_ridge)
+
+
+def _changes_and_slopes(K: Array) -> tuple[float, Array]:
+    r"""``Σ_i [|2K - K_ii I|]_ii`` and its derivative with respect to K, by divided differences of the absolute value.
+
+    With rows q_i of the eigenvectors Q and :math:`a = 2 s - K_{ii}`, the derivative is
+    :math:`2 Q G Q^T - \mathrm{diag}(g)`, :math:`G = \sum_i (q_i q_i^T) \circ L_i`,
+    :math:`L_i[j, k] = (|a_j| - |a_k|) / (a_j - a_k)`, the sign of :math:`a_j` where they are equal, and
+    :math:`g_i = \sum_j q_{ij}^2 \, \mathrm{sign}(a_j)`. Cost: one spectrum, and O(n²) a row.
+    """
+    values, Q = np.linalg.eigh(K)
+    total, G, own = 0.0, np.zeros(K.shape), np.zeros(len(K))
+    apart = 2.0 * (values[:, None] - values)
+    equal = np.abs(apart) <= 1e-12 * np.abs(values).max(initial=0.0)
+    for i, q in enumerate(Q):
+        a = 2.0 * values - K[i, i]
+        size, sign = np.abs(a), np.sign(a)
+        total += float(q**2 @ size)
+        own[i] = float(q**2 @ sign)
+        divided = np.where(equal, sign[:, None], (size[:, None] - size) / np.where(equal, 1.0, apart))
+        G += np.outer(q, q) * divided
+    slopes = 2.0 * (Q @ G @ Q.T)
+    slopes.flat[:: len(K) + 1] -= own
+    return total, np.asarray((slopes + slopes.T) / 2.0)
 
 
 def _changes(evidence: Evidence) -> float:

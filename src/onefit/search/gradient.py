@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import optimize, special
 from sklearn.base import is_classifier
 
 from ..criteria import Criterion
@@ -21,7 +21,7 @@ from ..data import Fold, Folds, Targets
 from ..data.coding import CodedTargets, code_targets, row_weights
 from ..data.labels import Labels, read_labels
 from ..gram import DenseGram
-from ..kernels import Kernel, NotDifferentiableError
+from ..kernels import Kernel, NotDifferentiableError, WeightedSum
 from ..kernels.rows import Rows
 from ..machines.contract import Learner, Machine
 from ..machines.evidence import Evidence, MachinePath
@@ -101,7 +101,10 @@ class Objective:
         self.setting, self.start, self.regularised = setting, start, regularised
         self.rows = Rows(setting.X)
         self._all = self.coordinates(start)
-        self.learned = np.ones(len(self._all), dtype=bool) if learned is None else learned
+        self.learned = np.ones(len(self._all), dtype=bool) if learned is None else learned.copy()
+        self.keeps_scale = setting.criterion.holds_penalty
+        if self.keeps_scale:  # it would send the kernel and its penalty to zero
+            self.learned[self.n_kernel :] = False
         self.theta = self._all[self.learned]
         if not np.isfinite(self.theta).all():
             raise NotDifferentiableError("Parameters of zero have no logarithm: start from positive ones.")
@@ -113,6 +116,12 @@ class Objective:
         return np.concatenate([point.kernel.log_parameters, np.log(others)])
 
     @property
+    def _weights(self) -> slice | None:
+        """The logarithms of weights whose sum stays one, if the criterion depends on the scale of the kernel."""
+        kernel = self.start.kernel
+        return slice(len(kernel.kernels)) if self.keeps_scale and isinstance(kernel, WeightedSum) else None
+
+    @property
     def n_kernel(self) -> int:
         """Number of the kernel's parameters."""
         return len(self.start.kernel.parameter_names)
@@ -121,6 +130,8 @@ class Objective:
         """Parameters from the logarithms of those that are learned."""
         full, p = self._all.copy(), self.n_kernel
         full[self.learned] = theta
+        if self._weights is not None:
+            full[self._weights] -= special.logsumexp(full[self._weights])
         others = np.exp(full[p:])
         epsilon = None if self.start.epsilon is None else float(others[1])
         return Point(self.start.kernel.with_log_parameters(full[:p]), float(others[0]), epsilon)
@@ -139,6 +150,10 @@ class Objective:
         gradient = setting.criterion.tangent(evidence_at(setting, point, self.rows))
         slopes = [*point.kernel.pullback(self.rows, gradient.gram), gradient.log_penalty, gradient.log_epsilon]
         by_log = np.array(slopes[: len(self._all)])[self.learned]
+        if self._weights is not None:  # their sum is one
+            by_log[self._weights] -= np.exp(theta[self._weights] - special.logsumexp(theta[self._weights])) * (
+                by_log[self._weights].sum()
+            )
         value = gradient.value
         if setting.criterion.greater_is_better:
             value, by_log = -value, -by_log
