@@ -20,6 +20,14 @@ GATHERED = 1 << 16
 """Rows that are read at a time to pick some of them."""
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of a cluster: their numbers, and what stands for them in a dask graph."""
+
+    numbers: slice
+    rows: Any
+
+
 class RowScan(ABC):
     """Rows (n, d) of numbers that are not in memory: slices and row numbers give float64 arrays.
 
@@ -32,6 +40,11 @@ class RowScan(ABC):
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        """Chunks that are computed where they are; none for rows that are read here."""
+        return []
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:
@@ -156,6 +169,15 @@ class TransformedRows(RowScan):
         return rows.toarray() if hasattr(rows, "toarray") else rows
 
     @property
+    def chunks(self) -> list[Chunk]:
+        if not self.source.chunks:
+            return []
+        from dask import delayed
+
+        model = delayed(self.transformers, pure=True)
+        return [Chunk(part.numbers, delayed(_transform)(model, part.rows)) for part in self.source.chunks]
+
+    @property
     def identity(self) -> Any:
         return self.source.identity, self.transformers
 
@@ -171,7 +193,7 @@ def readable_rows(X: Any, y: Any, *, approximated: bool) -> tuple[Any, Any]:
             "onefit.datasets.scan returns."
         )
     if approximated:
-        return as_scan(X), np.asarray(y) if hasattr(y, "chunks") else y
+        return as_scan(X), np.asarray(y.compute()) if hasattr(y, "compute") else y
     if isinstance(X, RowScan):
         raise ValueError(
             f"X has {X.shape[0]:,} rows that are read a block at a time, and a Gram matrix needs all at once: pass "
@@ -182,6 +204,10 @@ def readable_rows(X: Any, y: Any, *, approximated: bool) -> tuple[Any, Any]:
 
 def as_scan(X: Any) -> Any:
     """X, as a scan if it is a memory map or an array of another library that would have to be read at once."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        from .dask_rows import DaskRows
+
+        return DaskRows.of(X)
     if isinstance(X, RowScan) or sparse.issparse(X) or hasattr(X, "iloc"):
         return X
     if isinstance(X, np.memmap) and X.ndim == 2:
@@ -190,6 +216,10 @@ def as_scan(X: Any) -> Any:
     if not isinstance(X, np.ndarray) and hasattr(X, "chunks") and len(getattr(X, "shape", ())) == 2:  # HDF5, zarr
         return SlicedRows(X)
     return X
+
+
+def _transform(model: Any, rows: Any) -> Any:
+    return model.transform(np.asarray(rows, dtype=np.float64))
 
 
 def scanned_variance(X: RowScan, wanted: NDArray[np.bool_] | None = None) -> float:

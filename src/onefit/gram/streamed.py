@@ -24,6 +24,7 @@ from scipy.linalg import blas
 
 from ..data.blocks import RowScan
 from .cells import Cells
+from .cluster import map_chunks, reduce_chunks, rows_of
 from .feature_map import FeatureMap
 
 Array = NDArray[np.float64]
@@ -113,35 +114,75 @@ def accumulate(
     Memory  for each lane a block of features (16 MB, twice while they are made) and r² numbers for each cell.
     Oracle  ``Z[cell].T @ Z[cell]``.
     """
-    scale = None if cells.weights is None else np.sqrt(cells.weights)
     late = feature_map.whitening is not None and len(Y) > 4 * cells.count * feature_map.width
-    features = feature_map.unwhitened if late else feature_map
-
-    def run(blocks: Iterator[slice]) -> Sums:
-        sums = Sums.zeros(cells.count, feature_map.width, 1 + Y.shape[1])
-        for rows in blocks:
-            order = np.argsort(cells.number[rows], kind="stable")
-            numbers = cells.number[rows][order]
-            block = X[rows][order]
-            Z = features(block)
-            _check_finite(Z, block, rows.start + order)
-            E = np.column_stack([np.ones(len(order)), Y[rows][order]])
-            if scale is not None:
-                root = scale[rows][order][:, None]
-                Z *= root
-                E *= root
-            edges = np.flatnonzero(np.diff(numbers, prepend=-1, append=-2))
-            for start, end in pairwise(edges):
-                sums.add_rows(numbers[start], Z[start:end], E[start:end])
-        return sums
-
+    summing = _Summing(feature_map, late, cells.count, 1 + Y.shape[1], step)
+    chunks = X.chunks if isinstance(X, RowScan) else []
     with _unchanged(X):
-        first, *others = in_lanes(run, len(Y), feature_map.width, threads, step)
-    for other in others:
-        first += other
+        if chunks:
+            own = [
+                (
+                    Y[chunk.numbers],
+                    cells.number[chunk.numbers],
+                    None if cells.weights is None else cells.weights[chunk.numbers],
+                    chunk.numbers.start,
+                )
+                for chunk in chunks
+            ]
+            total = reduce_chunks(chunks, _sums_of_chunk, own, summing)
+        else:
+            weights = cells.weights
+
+            def run(blocks: Iterator[slice]) -> Sums:
+                sums = summing.zeros()
+                for rows in blocks:
+                    own = None if weights is None else weights[rows]
+                    summing.add(sums, X[rows], Y[rows], cells.number[rows], own, rows.start)
+                return sums
+
+            total, *others = in_lanes(run, len(Y), feature_map.width, threads, step)
+            for other in others:
+                total += other
     if late and feature_map.whitening is not None:
-        first.whiten(feature_map.whitening)
-    return first
+        total.whiten(feature_map.whitening)
+    return total
+
+
+@dataclass(frozen=True)
+class _Summing:
+    """How blocks of rows are summed: with features or unwhitened ones, for so many cells and columns."""
+
+    feature_map: FeatureMap
+    late: bool
+    cells: int
+    columns: int
+    step: int | None = None
+
+    def zeros(self) -> Sums:
+        return Sums.zeros(self.cells, self.feature_map.width, self.columns)
+
+    def add(self, sums: Sums, X: Any, Y: Array, number: Rows, weights: Array | None, start: int) -> None:
+        """Add a block of rows, the first of which has the number ``start``, to the sums of their cells."""
+        order = np.argsort(number, kind="stable")
+        numbers, block = number[order], X[order]
+        Z = self.feature_map.unwhitened(block) if self.late else self.feature_map(block)
+        _check_finite(Z, block, start + order)
+        E = np.column_stack([np.ones(len(order)), Y[order]])
+        if weights is not None:
+            root = np.sqrt(weights[order])[:, None]
+            Z *= root
+            E *= root
+        edges = np.flatnonzero(np.diff(numbers, prepend=-1, append=-2))
+        for first, end in pairwise(edges):
+            sums.add_rows(numbers[first], Z[first:end], E[first:end])
+
+
+def _sums_of_chunk(summing: _Summing, rows: Any, Y: Array, number: Rows, weights: Array | None, start: int) -> Sums:
+    """Sums of a chunk of rows, the first of which has the number ``start``, on a worker."""
+    X, sums = rows_of(rows), summing.zeros()
+    for block in blocks_of(len(X), summing.feature_map.width, summing.step):
+        own = None if weights is None else weights[block]
+        summing.add(sums, X[block], Y[block], number[block], own, start + block.start)
+    return sums
 
 
 def in_lanes(run: Callable[[Iterator[slice]], T], n: int, width: int, threads: int, step: int | None = None) -> list[T]:
@@ -175,25 +216,57 @@ def products(
             (rows, linalg.solve_triangular(lower, B, lower=True, trans="T", check_finite=False)) for rows, B in wanted
         ]
     orders = [np.argsort(rows, kind="stable") for rows, _ in wanted]
+    ascending = [rows[order] for order, (rows, _) in zip(orders, wanted)]
     found = [np.empty((len(rows), B.shape[1])) for rows, B in wanted]
+    coefficients = [B for _, B in wanted]
+
+    def places_in(block: slice) -> list[Rows]:
+        """Where the rows of a block stand among the wanted ones."""
+        return [
+            order[slice(*np.searchsorted(rows, [block.start, block.stop]))] for order, rows in zip(orders, ascending)
+        ]
+
+    def local(block: slice, places: list[Rows]) -> list[Rows]:
+        return [rows[place] - block.start for place, (rows, _) in zip(places, wanted)]
+
+    def take(places: list[Rows], values: list[Array]) -> None:
+        for target, place, own in zip(found, places, values):
+            target[place] = own
 
     def run(blocks: Iterator[slice]) -> None:
         for block in blocks:
-            places = [
-                order[np.searchsorted(rows[order], block.start) : np.searchsorted(rows[order], block.stop)]
-                for order, (rows, _) in zip(orders, wanted)
-            ]
-            used = np.unique(np.concatenate([rows[place] for place, (rows, _) in zip(places, wanted)]))
-            if not len(used):
-                continue
-            Z = features(X[block] if len(used) == block.stop - block.start else X[block][used - block.start])
-            for place, (rows, B), values in zip(places, wanted, found):
-                if len(place):
-                    values[place] = Z[np.searchsorted(used, rows[place])] @ B
+            places = places_in(block)
+            take(places, _products_of_rows((features, coefficients), X[block], local(block, places)))
 
+    chunks = X.chunks if isinstance(X, RowScan) else []
     with _unchanged(X):
-        in_lanes(run, X.shape[0], feature_map.width, threads)
+        if chunks:
+            places = [places_in(chunk.numbers) for chunk in chunks]
+            own = [(local(chunk.numbers, place),) for chunk, place in zip(chunks, places)]
+            for place, values in zip(places, map_chunks(chunks, _products_of_chunk, own, (features, coefficients))):
+                take(place, values)
+        else:
+            in_lanes(run, X.shape[0], feature_map.width, threads)
     return found
+
+
+def _products_of_rows(shared: tuple[Any, list[Array]], X: Any, wanted: list[Rows]) -> list[Array]:
+    """``features(X)[rows] @ B`` for several pairs of row numbers and coefficients; rows nobody wants are left out."""
+    features, coefficients = shared
+    used = np.unique(np.concatenate(wanted))
+    if not len(used):
+        return [np.empty((0, B.shape[1])) for B in coefficients]
+    Z = features(X if len(used) == X.shape[0] else X[used])
+    return [Z[np.searchsorted(used, rows)] @ B for rows, B in zip(wanted, coefficients)]
+
+
+def _products_of_chunk(shared: tuple[Any, list[Array]], rows: Any, wanted: list[Rows]) -> list[Array]:
+    """Products of a chunk of rows, on a worker, a block at a time."""
+    X, parts = rows_of(rows), []
+    for block in blocks_of(len(X), max(B.shape[0] for B in shared[1])):
+        here = [own[(own >= block.start) & (own < block.stop)] - block.start for own in wanted]
+        parts.append(_products_of_rows(shared, X[block], here))
+    return [np.vstack(values) for values in zip(*parts)]
 
 
 @contextmanager

@@ -1,0 +1,123 @@
+"""Searches over dask arrays and frames: bit-identical whoever computes, and equal to arrays in memory."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from onefit import L2SVC, LSSVR, GridEdgeWarning, KernelSearchCV, Landmarks, LandmarksWarning
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore", category=GridEdgeWarning),
+    pytest.mark.filterwarnings("ignore", category=LandmarksWarning),
+]
+
+GRID = {"gamma": [0.02, 0.3], "alpha": [1e-2, 1.0]}
+
+
+def problem(n=1500):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)) * [1.0, 4.0, 0.2] + 1
+    return X, np.sin(X[:, 0]) + 0.2 * X[:, 1] + 0.1 * rng.normal(size=n)
+
+
+def split_scores(search):
+    return np.array([search.cv_results_[f"split{i}_test_score"] for i in range(search.n_splits_)])
+
+
+def fitted(X, y, model=None, grid=None, **options):
+    model, grid = LSSVR() if model is None else model, GRID if grid is None else grid
+    options = {"cv": KFold(4), "approximation": Landmarks(40, random_state=0), **options}
+    return KernelSearchCV(model, grid, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_median_absolute_error"])
+@pytest.mark.parametrize("chunk", [100, 700])
+def test_chunks_give_the_scores_of_an_array(scoring, chunk):
+    X, y = problem()
+    array = fitted(X, y, scoring=scoring)
+    chunked = fitted(da.from_array(X, chunks=(chunk, 2)), da.from_array(y, chunks=chunk), scoring=scoring)
+    np.testing.assert_allclose(split_scores(chunked), split_scores(array), rtol=1e-10)
+    np.testing.assert_allclose(chunked.predict(X), array.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(chunked.oof_decision_, array.oof_decision_, rtol=1e-8)
+
+
+def test_transformers_and_frames():
+    frame = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+
+    X, y = problem()
+    model = make_pipeline(StandardScaler(), LSSVR())
+    grid = {f"lssvr__{name}": values for name, values in GRID.items()}
+    array = fitted(X, y, model, grid)
+    table = frame.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=5)
+    np.testing.assert_allclose(split_scores(fitted(table, y, model, grid)), split_scores(array), rtol=1e-8)
+
+
+def test_classes_by_newton():
+    X, y = problem(400)
+    labels, grid = np.where(y > 1, "high", "low"), {"gamma": [0.3], "C": [0.1, 10.0]}
+    array = fitted(X, labels, L2SVC(), grid)
+    chunked = fitted(da.from_array(X, chunks=(90, 3)), labels, L2SVC(), grid)
+    np.testing.assert_allclose(split_scores(chunked), split_scores(array))
+
+
+def test_a_missing_value_is_an_error():
+    X, y = problem()
+    X[1234, 1] = np.nan
+    chunked = da.from_array(X, chunks=(500, 3))
+    with pytest.raises(ValueError, match="Row 1234 of X"):
+        fitted(chunked, y, error_score="raise", approximation=Landmarks(method=X[:30]))
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_does_not_change_a_bit():
+    distributed = pytest.importorskip("distributed")
+    X, y = problem(6000)
+    chunked, found = da.from_array(X, chunks=(500, 3)), []
+    for workers in (1, 2, 4):
+        with (
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster),
+        ):
+            found.append(split_scores(fitted(chunked, y)))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_cost_time_and_no_bit():
+    import os
+    import signal
+    import threading
+    import time
+
+    distributed = pytest.importorskip("distributed")
+    X, y = problem(60_000)
+    chunked = da.from_array(X, chunks=(2000, 3))
+    expected = split_scores(fitted(chunked, y, approximation=Landmarks(300, random_state=0)))
+    stop = threading.Event()
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def kill():
+            while not stop.wait(2.0):
+                pids = client.run(os.getpid)
+                if pids:
+                    os.kill(next(iter(pids.values())), signal.SIGKILL)
+                    time.sleep(1.0)
+
+        killer = threading.Thread(target=kill, daemon=True)
+        killer.start()
+        found = split_scores(fitted(chunked, y, approximation=Landmarks(300, random_state=0)))
+        stop.set()
+        killer.join()
+    np.testing.assert_array_equal(found, expected)
