@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ("onefit", "onefit.bounds", "onefit.criteria", "onefit.datasets", "onefit.kernels")
+PACKAGES = ("onefit", "onefit.bounds", "onefit.criteria", "onefit.datasets", "onefit.kernels", "onefit.report")
 PUBLIC = [
     pytest.param(value, id=f"{package}.{name}")
     for package in PACKAGES

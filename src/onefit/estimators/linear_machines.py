@@ -98,7 +98,7 @@ class LinearL2SVC(_LinearClassifier):
     >>> from onefit import LinearL2SVC
     >>> X, y = load_iris(return_X_y=True)
     >>> round(LinearL2SVC(C=1.0).fit(X, y).score(X, y), 2)
-    0.98
+    0.99
     """
 
     _loss = SquaredHingeLoss()
@@ -119,6 +119,15 @@ class LinearLogisticRegression(_LinearClassifier):
 
     ``KernelSearchCV`` with an approximation delivers it behind ``LandmarkFeatures``. Parameters and attributes are
     those of ``LinearL2SVC``, with a column for each class if there are more than two.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty; positive. Smaller is smoother.
+    fit_intercept : bool, default=True
+        Whether to have an unpenalised constant b.
+    class_weight : dict or "balanced", default=None
+        Multiplies C for the rows of each class.
 
     Examples
     --------

@@ -94,13 +94,50 @@ def write(
 
 
 def show(search: Any, **arguments: Any) -> Shown:
-    """The report of a fitted search for a notebook, which draws what this returns; arguments as in ``write``."""
+    """The report of a fitted search for a notebook, which draws what this returns; arguments as in ``write``.
+
+    Parameters
+    ----------
+    search : KernelSearchCV
+        A fitted search, or one that was interrupted and has rows.
+    **arguments
+        As in ``write``.
+
+    Returns
+    -------
+    Shown
+        The report, drawn by notebooks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from onefit import KernelSearchCV, report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = KernelSearchCV(SVC(), {"gamma": [0.01, 0.1, 1], "C": [0.1, 1, 10]}, cv=5).fit(X, y)
+    >>> report.show(search, title="Iris").page.startswith("<!doctype html>")
+    True
+    """
     return Shown(render(gather(search, **arguments)))
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A report in a frame of its own, so that its style and the notebook's do not meet."""
+    """A report in a frame of its own, so that its style and the notebook's do not meet.
+
+    Parameters
+    ----------
+    page : str
+        The report as HTML.
+    height : int, default=720
+        Height of the frame in pixels.
+
+    Examples
+    --------
+    >>> from onefit.report import Shown
+    >>> Shown("<p>report</p>")
+    <onefit report, 13 characters: shown by notebooks, saved by onefit.report.write>
+    """
 
     page: str
     height: int = 720

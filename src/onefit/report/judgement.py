@@ -15,7 +15,24 @@ APART = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
-    """Another model, and its score on every fold."""
+    """Another model, and its score on every fold.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    scores : array (n_splits,)
+        Score on every fold.
+    purpose : str, default=""
+        Reason to compare with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit.report import Yardstick
+    >>> float(Yardstick("always the commonest class", np.array([0.5, 0.6])).scores.mean())
+    0.55
+    """
 
     name: str
     scores: np.ndarray
@@ -48,8 +65,30 @@ class Yardstick:
 class Judgement:
     """The chosen model's score as it was computed anew after the search.
 
-    ``exactness`` is the label of the score and ``reason`` its meaning here, one sentence; ``fold_scores`` are those
-    of ``score``, in the order of the folds, and ``yardsticks`` other models on the same folds.
+    Parameters
+    ----------
+    metric : str
+        Name of the score.
+    score : float
+        Mean over the folds.
+    error : float
+        Standard error of the mean.
+    exactness : str
+        Label of the score.
+    reason : str
+        Meaning of the label here, one sentence.
+    fold_scores : array (n_splits,)
+        Score on every fold, in the order of the folds.
+    yardsticks : list of Yardstick, default=[]
+        Other models on the same folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit.report import Judgement
+    >>> found = Judgement("accuracy", 0.9, 0.05, "exact", "computed anew", np.array([0.85, 0.95]))
+    >>> found.metric, found.score
+    ('accuracy', 0.9)
     """
 
     metric: str
