@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .._public import publish
+from ..estimators.kernel_learn import KernelLearnCV
 from .facts import gather
 from .judgement import Judgement, Yardstick
+from .learning_page import gather_learned, render_learned
 from .page import render
 
 __all__ = ["Judgement", "Shown", "Yardstick", "show", "write"]
@@ -38,8 +40,10 @@ def write(
 
     Parameters
     ----------
-    search : KernelSearchCV
-        A fitted search, or one that was interrupted and has rows.
+    search : KernelSearchCV or KernelLearnCV
+        A fitted search, or one that was interrupted and has rows. Of a learned kernel the report shows the path, what
+        was learned and, with X, rows far outside of the others; other arguments than ``title`` and ``feature_names``
+        are not read.
     path : path-like
         Where to write; an existing file is replaced.
     title : str, default=None
@@ -83,6 +87,11 @@ def write(
     >>> page.startswith("<!doctype html>"), "0.1" in page
     (True, True)
     """
+    if isinstance(search, KernelLearnCV):
+        learned = gather_learned(search, title=title, X=X, feature_names=feature_names)
+        target = Path(path)
+        target.write_text(render_learned(learned), encoding="utf-8")
+        return target
     facts = gather(
         search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement, groups=groups,
         feature_names=feature_names, column_kinds=column_kinds, positive=positive, code=code, thorough=thorough,
@@ -98,7 +107,7 @@ def show(search: Any, **arguments: Any) -> Shown:
 
     Parameters
     ----------
-    search : KernelSearchCV
+    search : KernelSearchCV or KernelLearnCV
         A fitted search, or one that was interrupted and has rows.
     **arguments
         As in ``write``.
@@ -118,6 +127,8 @@ def show(search: Any, **arguments: Any) -> Shown:
     >>> report.show(search, title="Iris").page.startswith("<!doctype html>")
     True
     """
+    if isinstance(search, KernelLearnCV):
+        return Shown(render_learned(gather_learned(search, **arguments)))
     return Shown(render(gather(search, **arguments)))
 
 
