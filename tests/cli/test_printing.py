@@ -2,6 +2,7 @@
 
 import csv
 import json
+import logging
 
 import numpy as np
 import pytest
@@ -96,3 +97,19 @@ def test_columns_of_text_without_any_value(onefit, prices, tmp_path):
     result = onefit("predict", "m.skops", "new.parquet")
     assert result.exit_code == 1
     assert "column 'x2' has no value in row 1" in result.stderr
+
+
+def test_how_far_a_search_is(capsys, monkeypatch):
+    from onefit.cli import narration
+
+    clock = iter(range(0, 1000, 6))
+    monkeypatch.setattr(narration.time, "monotonic", lambda: float(next(clock)))
+    logger = logging.getLogger("onefit")
+    with narration.narrated("searching"):
+        logger.info("8 candidates on 3 folds: 2 kernels, 0 candidates to retrain", extra={"candidates": 8})
+        for name in ("a", "b", "c", "d"):
+            logger.debug(f"Gaussian({name}): 2 candidates, ? finished", extra={"finished": 2})
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("8 candidates")
+    assert any("of 8 candidates of this round, about" in line for line in lines[1:])
+    assert all("0 of 8" not in line for line in lines)

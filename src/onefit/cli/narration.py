@@ -1,8 +1,9 @@
-"""The log and the warnings of a search, on stderr while it works."""
+"""What a search says while it works: its log, its warnings and how far it is, on stderr."""
 
 from __future__ import annotations
 
 import logging
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,16 +14,22 @@ from .screen import in_short, note
 LONGEST = 300
 """Characters of a warning that are shown: scikit-learn's may list the scores of all candidates."""
 
+QUIET = 10.0
+"""Seconds between two lines about the progress where there is no terminal."""
+
 
 @contextmanager
 def narrated(title: str) -> Iterator[None]:
-    """Rounds of a search and warnings as lines; on a terminal also which kernel was finished last."""
+    """Rounds of a search and warnings as lines, and how many candidates are finished and how long the rest will take.
+
+    On a terminal that is a line that changes, elsewhere one every ten seconds.
+    """
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        with _listening(note, lambda text: None):
+        with _listening(note, _now_and_then(title)):
             yield
         return
     with (
@@ -35,6 +42,19 @@ def narrated(title: str) -> Iterator[None]:
         yield
 
 
+def _now_and_then(title: str) -> Callable[[str], None]:
+    """Notes of what is whispered, one in ten seconds."""
+    told = time.monotonic()
+
+    def whisper(text: str) -> None:
+        nonlocal told
+        if time.monotonic() - told >= QUIET:
+            told = time.monotonic()
+            note(f"{title}: {text}")
+
+    return whisper
+
+
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Warnings as lines without the place in the code that they come from."""
@@ -42,11 +62,31 @@ def warnings_as_notes() -> Iterator[None]:
         yield
 
 
+class _Round:
+    """The candidates of a round, how many of them are finished, and since when."""
+
+    def __init__(self) -> None:
+        self.candidates = self.finished = 0
+        self.start = time.monotonic()
+
+    def hear(self, record: logging.LogRecord) -> str:
+        """How far the round is after a message of the search."""
+        if hasattr(record, "candidates"):
+            self.candidates, self.finished, self.start = record.candidates, 0, time.monotonic()
+        self.finished += getattr(record, "finished", 0)
+        if not 0 < self.finished <= self.candidates:
+            return record.getMessage()
+        left = (time.monotonic() - self.start) / self.finished * (self.candidates - self.finished)
+        kernel = record.getMessage().partition(": ")[0]
+        return f"{self.finished} of {self.candidates} candidates of this round, about {left:.0f} s left ({kernel})"
+
+
 @contextmanager
 def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> Iterator[None]:
     """``say`` is told every round and every warning, once each; ``whisper`` every kernel."""
     logger = logging.getLogger("onefit")
     told: set[str] = set()
+    progress = _Round()
 
     def once(text: str) -> None:
         if text not in told:
@@ -55,7 +95,11 @@ def _listening(say: Callable[[str], None], whisper: Callable[[str], None]) -> It
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            (once if record.levelno >= logging.INFO else whisper)(record.getMessage())
+            how_far = progress.hear(record)
+            if record.levelno >= logging.INFO:
+                once(record.getMessage())
+            else:
+                whisper(how_far)
 
     def warn(message: Warning | str, *rest: object, **more: object) -> None:
         text = in_short(f"warning: {message}")

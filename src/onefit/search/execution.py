@@ -126,7 +126,8 @@ class Execution:
                 for row in done:
                     if row.test:
                         self.progress.tell(row, self.table.candidates[row.candidate])
-                LOGGER.debug(f"{task.kernel}: {len(rows)} candidates, {len(self.table.rows)} finished")
+                text = f"{task.kernel}: {len(rows)} candidates, {len(self.table.rows)} finished"
+                LOGGER.debug(text, extra={"finished": len(rows)})
         except NeedsRetrainingError as reason:
             reasons = {i: str(reason) for task in tasks for i in task.candidates if i not in self.table.rows}
         warn_retraining(reasons, len(self.table.candidates))
@@ -233,7 +234,8 @@ class Execution:
         self.progress.begin(count, known=self.strategy.rounds == 1)
         LOGGER.info(
             f"{count} candidates on {len(self.request.folds)} folds: {len(planned.tasks)} kernels, "
-            f"{len(planned.retrain)} candidates to retrain"
+            f"{len(planned.retrain)} candidates to retrain",
+            extra={"candidates": count},
         )
         if planned.same_as:
             LOGGER.info(f"{len(planned.same_as)} candidates repeat others (parameters without effect)")
