@@ -61,6 +61,9 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "onefit"},
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],  # the field's name for a screen reader is not what it shows
+    "pygments_light_style": "github-light-high-contrast",
+    "pygments_dark_style": "github-dark-high-contrast",
     "footer_start": ["copyright"],
     "footer_end": [],
     "header_links_before_dropdown": 7,

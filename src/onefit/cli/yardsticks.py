@@ -18,6 +18,9 @@ RARE = 0.1
 
 REFERENCE = "HistGradientBoosting"
 
+MOST_COLUMNS = 200
+"""Columns that the reference looks at in each split: a random part of more, or wide tables would take minutes."""
+
 ACCURACY = (None, "accuracy")
 
 
@@ -48,7 +51,7 @@ def boosting(data: Data) -> Any:
     from .pipeline import encoded_texts
 
     kind = HistGradientBoostingClassifier if data.task == "classification" else HistGradientBoostingRegressor
-    machine = kind(random_state=0)
+    machine = kind(random_state=0, max_features=min(1.0, MOST_COLUMNS / len(data.roles)))
     columns = {role: [k for k, found in enumerate(data.roles) if found is role] for role in Role}
     if len(columns[Role.NUMBER]) == len(data.roles):
         return machine
