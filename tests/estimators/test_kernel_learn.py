@@ -28,7 +28,18 @@ from onefit import (
     TimeBudgetWarning,
     criteria,
 )
-from onefit.kernels import ARD, Columns, Gaussian, Laplacian, Linear, Matern, NotDifferentiableError, WeightedSum
+from onefit.kernels import (
+    ARD,
+    Columns,
+    Gaussian,
+    Given,
+    Laplacian,
+    Linear,
+    Matern,
+    NotDifferentiableError,
+    Precomputed,
+    WeightedSum,
+)
 
 N, D = 60, 4
 
@@ -277,6 +288,18 @@ def test_the_spectral_measure_of_a_sum_is_said_to_choose_one_kernel():
         KernelLearnCV(LSSVC(), kernel, criterion="sm", max_iter=3, outer_cv=2).fit(X, y)
 
 
+def test_weights_of_given_matrices():
+    X, y = regression()
+    parts = [Columns(Gaussian(1.0), [0]), Columns(Gaussian(1.0), [1, 2, 3])]
+    given = WeightedSum([Given(part(X)) for part in parts])
+    options = {"max_iter": 5, "outer_cv": 3}
+    learned = KernelLearnCV(LSSVR(), given, **options).fit(np.arange(N)[:, None], y)
+    same = KernelLearnCV(LSSVR(), WeightedSum(parts), **options).fit(X, y)
+    np.testing.assert_allclose(learned.best_estimator_.kernel.weights, same.best_estimator_.kernel.weights, rtol=1e-6)
+    np.testing.assert_allclose(learned.predict(np.arange(5)[:, None]), same.predict(X[:5]), rtol=1e-6)
+    assert not hasattr(learned, "feature_importances_")
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_weights_by_spectral_perturbation_are_those_of_a_grid_on_the_simplex(exact):
     X, y = regression(n=40)
@@ -377,6 +400,7 @@ def test_predictions_can_be_cross_validated():
     ("options", "words"),
     [
         ({"kernel": "rbf"}, "kernel must be"),
+        ({"kernel": Precomputed()}, "Given"),
         ({"stop": "never"}, "stop"),
         ({"start": "anywhere"}, "start"),
         ({"start": "agop", "kernel": Gaussian()}, "ARD"),

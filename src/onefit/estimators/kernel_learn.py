@@ -21,7 +21,7 @@ from .._exceptions import warn_caller
 from .._public import set_module
 from ..criteria import resolve
 from ..criteria.base import Criterion
-from ..kernels import ARD, Kernel, NotDifferentiableError, WeightedSum
+from ..kernels import ARD, Kernel, NotDifferentiableError, Precomputed, WeightedSum
 from ..machines.registry import read_machine
 from ..search.deadline import TimeBudgetWarning, parse_seconds
 from ..search.plan import flat_target
@@ -195,6 +195,8 @@ class KernelLearnCV(GridSearchCV):
             raise ValueError(
                 f"kernel must be an object of onefit.kernels, such as ARD(Gaussian()), got {self.kernel!r}."
             )
+        if Precomputed.base in self.kernel.bases:
+            raise ValueError("A Precomputed kernel has nothing to learn: Given(K) is one that sums and weights take.")
         choices = {
             "stop": ("outer", "penalty", None),
             "start": ("grid", "agop"),

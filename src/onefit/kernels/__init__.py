@@ -6,6 +6,7 @@ from .checks import NotDifferentiableError
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
 from .element_wise import ElementWise
 from .features import ARD, Columns
+from .given import Given
 from .naming import from_params
 from .other import AdditiveChi2, Chi2, Function, Precomputed
 from .stationary import Gaussian, Laplacian, Matern, RationalQuadratic
@@ -20,6 +21,7 @@ __all__ = [
     "ElementWise",
     "Function",
     "Gaussian",
+    "Given",
     "Kernel",
     "Laplacian",
     "Linear",
