@@ -17,7 +17,7 @@ from onefit import KernelSearchCV
 ROOT = Path(onefit.__file__).parent
 GUIDE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 LINE = re.compile(r"^([ │├└─]*)([\w.]+)\(\) +(\S+\.py)  ")
-SOLVER = "SupportVectorLearner.heldout", "learners/support_vector.py"
+SOLVER = "SupportVectorLearner.heldout", "solvers/svm/learner.py"
 
 
 def drawn_walk():

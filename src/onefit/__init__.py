@@ -4,7 +4,7 @@ onefit chooses the kernel and the regularisation of kernel machines by exact cro
 factorisation per kernel. ``KernelSearchCV`` is a drop-in ``GridSearchCV``.
 
 Names are imported when they are first used, so that the command line answers ``--help`` without waiting for
-scikit-learn and numba.
+scikit-learn.
 """
 
 from importlib import import_module

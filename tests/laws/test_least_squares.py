@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from onefit.kernels import Gaussian, Precomputed
 
-from ..learners.running import heldout, heldout_of_gram, workspace
 from ..oracles.problems import partition, points, row_weights, smooth_targets
+from ..solvers.running import heldout, heldout_of_gram, workspace
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 many_seeds = st.integers(0, 10_000)

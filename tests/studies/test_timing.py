@@ -1,11 +1,5 @@
 """What is timed covers what it claims: with a clock that only counted work moves, never by real seconds."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
-import numba
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -269,57 +263,3 @@ def test_what_is_compared_has_as_many_folds_and_one_machine(study):
         assert method.folds == (int(folds) if dash and folds.isdigit() else 5 if method.criterion == CV() else None)
         assert method.criterion == CV() or not method.retrain
         assert method.machine is None
-
-
-COMPILED = """
-import importlib, json, multiprocessing, pkgutil, sys
-import onefit.native
-from onefit.criteria import BIF, CV
-from onefit.studies import timing
-from onefit.studies.spec import Method
-from tests.studies.small import part_of, protocol_of
-
-def loops():
-    found = {}
-    for info in pkgutil.iter_modules(onefit.native.__path__):
-        module = importlib.import_module(f"onefit.native.{info.name}")
-        for name, value in vars(module).items():
-            if hasattr(value, "nopython_signatures"):
-                found[f"{info.name}.{name}"] = len(value.nopython_signatures)
-    return found
-
-def run(machine):
-    seen, clock = [loops()], timing._clock
-    def noted(part):
-        found = clock(part)
-        seen.append(loops())
-        return found
-    timing._clock = noted
-    criteria = (("CV", CV()), ("BIF", BIF(order=5)))
-    methods = [Method(f"{t}-{name}", criterion, t) for t in (3, 12) for name, criterion in criteria]
-    methods += [Method("3-retrained", CV(), 3, retrain=True)]
-    penalties = tuple(2.0**i for i in range(-3, 12))
-    part = part_of(protocol_of(machine, tuple(methods), kind="seconds", penalties=penalties, floors=()), n=80)
-    timing.seconds(part)
-    return machine, seen
-
-if __name__ == "__main__":
-    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
-        print(json.dumps(dict(pool.map(run, ["lssvm", "krr", "svm", "l2svm", "svr"], chunksize=1))))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be forked there")
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba is told not to compile")
-def test_loops_are_compiled_or_loaded_before_anything_is_timed():
-    """In a new process for every machine the rehearsal leaves no loop to load for the timed pass."""
-    root = Path(__file__).parents[2]
-    shown = subprocess.run(
-        [sys.executable, "-c", COMPILED], cwd=root, capture_output=True, text=True, check=True, timeout=600
-    ).stdout
-    for machine, (before, rehearsed, after) in json.loads(shown).items():
-        assert after == rehearsed
-        assert not any(before.values())
-        if machine in ("svm", "l2svm", "svr"):
-            assert any(rehearsed.values())

@@ -12,15 +12,15 @@ from sklearn.svm import SVC, SVR
 from .. import kernels
 from .._exceptions import NotUnderstoodError
 from ..data.coding import Pairs
-from ..learners import logistic_newton
-from ..learners.dual import TOLERANCE
-from ..learners.epsilon_insensitive import EpsilonInsensitive
-from ..learners.hinge import Hinge
-from ..learners.logistic import Logistic
-from ..learners.square import SquareLoss
-from ..learners.squared_hinge import SquaredHinge
 from ..machines.contract import Machine
 from ..machines.registry import register_reader
+from ..solvers.least_squares.learner import SquareLoss
+from ..solvers.logistic import newton as logistic_newton
+from ..solvers.logistic.learner import Logistic
+from ..solvers.svm.dual import TOLERANCE
+from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
+from ..solvers.svm.hinge import Hinge
+from ..solvers.svm.squared_hinge import SquaredHinge
 from .epsilon_svm import EpsilonSVR
 from .hinge_svm import HingeSVC
 from .kernel_logistic import KernelLogisticRegression

@@ -75,18 +75,17 @@ class Delivery:
             )
 
 
-def deliver(model, X, y, fit_params: dict, *, exactly: bool, keep_tol: bool = False, single: bool = False) -> Delivery:
+def deliver(model, X, y, fit_params: dict, *, exactly: bool, keep_tol: bool = False) -> Delivery:
     """Fit ``model`` on all rows: as it is, or ``exactly``, as near to the exact solution as its solver comes.
 
     An estimator whose solver stops at ``tol`` is given a smaller one, unless ``keep_tol``, that its solver can reach.
-    ``single`` says that the exact solution is computed from a Gram matrix in single precision, as it was scored.
     Cost: a training, and for estimators of other packages an exact solution on all rows.
     """
     final, exact_tol = _stops_at_tol(model) if exactly else (None, None)
     if final is not None and exact_tol is not None:  # the solver that searches use
         final.set_params(tol=min(final.tol, exact_tol))
         return Delivery(_fit(model, X, y, fit_params), np.nan)
-    exact = None if final is None else _exact_values(model, X, y, fit_params, single)
+    exact = None if final is None else _exact_values(model, X, y, fit_params)
     if final is None or exact is None:
         return Delivery(_fit(model, X, y, fit_params), np.nan)
     spread = np.ptp(exact.values, axis=0)
@@ -144,14 +143,14 @@ class _Exact:
         return values[:, None] if values.ndim == 1 else -values
 
 
-def _exact_values(model, X, y, fit_params: dict, single: bool) -> _Exact | None:
+def _exact_values(model, X, y, fit_params: dict) -> _Exact | None:
     """The exact solution on all rows, at some of them; None if it is not to be had."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     everything = np.arange(n)
     rows = np.unique(np.linspace(0, n - 1, min(n, MAX_COMPARED_ROWS)).astype(np.intp))
     folds = Folds.from_splits([(everything, rows)], n)
     try:
-        planned = plan(Request(model, X, y, folds, fit_params, single=single, error_score="raise"), [{}])
+        planned = plan(Request(model, X, y, folds, fit_params, error_score="raise"), [{}])
         if not planned.tasks:
             return None
         row = evaluate_single(planned)

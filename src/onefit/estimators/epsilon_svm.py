@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from .._public import set_module
-from ..learners.epsilon_insensitive import EpsilonInsensitive
+from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from .support_vector import SupportVectorMachine
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._public import set_module
-from ..learners.hinge import Hinge
+from ..solvers.svm.hinge import Hinge
 from .support_vector import SupportVectorClassifier
 
 

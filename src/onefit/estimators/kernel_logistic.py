@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from .._public import set_module
 from ..data.coding import Coding, class_probabilities, class_weights, code_classes
 from ..data.weights import check_sample_weight, one_class_only
-from ..learners.logistic_newton import ROUNDS, probability, solve
+from ..solvers.logistic.newton import ROUNDS, probability, solve
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 
 

@@ -106,9 +106,6 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         absolute error, of the ``loss`` of a criterion or of a criterion with derivatives, and their gradients. Scores
         that have none, such as accuracy, have the grid refined around the best candidate. What is found is one more
         round of candidates in ``cv_results_``.
-    gram_dtype : {"float64", "float32"}, default="float64"
-        How support vector machines keep the Gram matrix. "float32", what LIBSVM uses, halves its memory; the
-        results are then labelled approximate, and ``error_bound`` is an estimate.
     kernels : str or sequence of str, default=None
         With ``param_grid="auto"``: the kernels to try, as in ``default_grid``; None is the estimator's own. The best
         one is followed after the first round.
@@ -180,7 +177,6 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         time_budget=None,
         journal=None,
         polish=False,
-        gram_dtype="float64",
         kernels=None,
         scoring=None,
         n_jobs=None,
@@ -212,7 +208,6 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         self.time_budget = time_budget
         self.journal = journal
         self.polish = polish
-        self.gram_dtype = gram_dtype
         self.kernels = kernels
 
     def _html_repr(self):
@@ -293,7 +288,6 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
             scoring=scoring,
             screen=None if self.screen is None else Screen.of(self.screen),
             scale_penalty=bool(self.scale_penalty),
-            single=self.gram_dtype == "float32",
             deadline=deadline,
             **{name: getattr(self, name) for name in same},
         )
@@ -351,5 +345,5 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
             return Delivery(deliver_on_features(choice), np.nan)
         return deliver(
             model, request.X, request.y, request.fit_params, exactly=choice.row.exactness != Exactness.RETRAINED,
-            keep_tol=any(name.rsplit("__", 1)[-1] == "tol" for name in choice.params), single=request.single,
+            keep_tol=any(name.rsplit("__", 1)[-1] == "tol" for name in choice.params),
         )  # fmt: skip

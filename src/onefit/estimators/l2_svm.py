@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._public import set_module
-from ..learners.squared_hinge import SquaredHinge
+from ..solvers.svm.squared_hinge import SquaredHinge
 from .support_vector import SupportVectorClassifier
 
 

@@ -12,7 +12,7 @@ from ..data.coding import Coding, PairCoding, class_probabilities, class_weights
 from ..data.weights import check_sample_weight, one_class_only
 from ..gram.cells import Cells
 from ..gram.feature_map import IdentityMap
-from ..learners.logistic_newton import probability
+from ..solvers.logistic.newton import probability
 from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
 from ..solvers.primal.newton import columns_by_newton
 

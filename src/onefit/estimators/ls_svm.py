@@ -14,7 +14,7 @@ from .. import kernels
 from .._public import set_module
 from ..data.coding import class_weights, code_classes
 from ..data.weights import check_sample_weight, one_class_only
-from ..learners.square_fit import fit_path
+from ..solvers.least_squares.training import fit_path
 from .kernel_machine import KernelMachine
 
 

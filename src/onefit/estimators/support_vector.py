@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..data.coding import PairCoding, code_pairs, trained_weights
 from ..data.ties import identical_rows, repeat_first
 from ..data.weights import check_sample_weight, one_class_only
-from ..learners.support_vector import SupportVectorLearner
+from ..solvers.svm.learner import SupportVectorLearner, require_compiled_loops
 from .kernel_machine import KernelMachine, check_solver_params, kernel_of
 
 
@@ -49,7 +49,8 @@ class SupportVectorMachine(KernelMachine, ABC):
         -------
         self
         """
-        from ..learners.support_vector_fit import fit_columns  # numba is imported by who needs it
+        require_compiled_loops()
+        from ..solvers.svm.training import fit_columns
 
         kernel = self._check_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=is_regressor(self))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +31,12 @@ class Gram(ABC):
     A representation (dense, features in memory, …) gives blocks of entries and factorisations; what can be summed
     over blocks of rows is computed here, in O(n²) entries and without an array of the size of K, and may be overridden
     by something cheaper. ``positive`` says that K is known to be positive semi-definite, ``refinable`` that solutions
-    can be refined with the n x n matrix, ``single`` that learners which can do so keep K in single precision.
+    can be refined with the n x n matrix.
     ``starts`` holds coefficients that one learner leaves for the next to start from: they change how long a solution
     takes, not the solution.
     """
 
     refinable = False
-    single = False
 
     def __init__(self, problem: Problem, kernel: Kernel, positive: bool | None = None) -> None:
         self.problem, self.kernel = problem, kernel
@@ -64,10 +63,6 @@ class Gram(ABC):
     @abstractmethod
     def dense(self) -> Array:
         """K as an n x n array: read it, do not write. A NotUnderstoodError where K is never formed."""
-
-    def stored(self) -> NDArray[Any]:
-        """``dense`` in the precision that was asked for."""
-        return self.dense()
 
     @abstractmethod
     def block(self, rows: Rows, columns: Rows) -> Array:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.folds import Folds
 from ..data.problem import Problem
@@ -29,10 +27,9 @@ class DenseGram(Gram):
 
     refinable = True
 
-    def __init__(self, problem: Problem, kernel: Kernel, single: bool = False, positive: bool | None = None) -> None:
+    def __init__(self, problem: Problem, kernel: Kernel, positive: bool | None = None) -> None:
         super().__init__(problem, kernel, positive)
-        self.single = single
-        self._arrays: dict[str, NDArray[Any]] = {}  # K by its precision
+        self._matrix: list[Array] = []  # K while it is kept; copies with other folds share it
         self._factors: dict[object, Factor] = {}
 
     @classmethod
@@ -40,20 +37,13 @@ class DenseGram(Gram):
         """K that is given and may be overwritten."""
         problem = Problem(K, Folds(len(K), ()), Ledger() if ledger is None else ledger)
         gram = cls(problem, Precomputed(), positive=positive)
-        gram._arrays["double"] = K
+        gram._matrix.append(K)
         return gram
 
     def dense(self) -> Array:
-        if "double" not in self._arrays:
-            self._arrays["double"] = self.problem.gram(self.kernel)
-        return self._arrays["double"]
-
-    def stored(self) -> NDArray[Any]:
-        if not self.single:
-            return self.dense()
-        if "single" not in self._arrays:
-            self._arrays["single"] = self.problem.gram(self.kernel).astype(np.float32)
-        return self._arrays["single"]
+        if not self._matrix:
+            self._matrix.append(self.problem.gram(self.kernel))
+        return self._matrix[0]
 
     def block(self, rows: Rows, columns: Rows) -> Array:
         return self.problem.gram(self.kernel, rows, columns)
@@ -77,7 +67,7 @@ class DenseGram(Gram):
 
     def _readable(self) -> Array:
         """K to be read only: a matrix that was given is read where it is."""
-        if "double" not in self._arrays and self.kernel == Precomputed():
+        if not self._matrix and self.kernel == Precomputed():
             return self.problem.base(Precomputed.base)
         return self.dense()
 
@@ -133,7 +123,7 @@ class DenseGram(Gram):
     def _taken(self, scale: Array | None) -> Array:
         """``S K S`` in K's own array, which is not kept."""
         K = self.dense()
-        del self._arrays["double"]
+        self._matrix.clear()
         if scale is not None:
             K *= scale[:, None]
             K *= scale

@@ -33,7 +33,7 @@ from .surface import Panel, panels_of
 from .text import plain, python
 from .understanding import Importance, LearningCurve, importance_of, learning_curve_of
 
-PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "numba", "joblib")
+PACKAGES = ("onefit", "scikit-learn", "numpy", "scipy", "joblib")
 
 BOUNDED = (Exactness.EXACT, Exactness.CERTIFIED, Exactness.APPROXIMATE)
 """Labels whose error bounds say something: what was trained has none, what was given up needs none."""

@@ -24,17 +24,17 @@ from ..gram.feature_map import FeatureMap, smallest_pivot
 from ..gram.streamed import LANES, products
 from ..kernels import Precomputed
 from ..kernels.gamma import variance_of
-from ..learners.logistic import Logistic
-from ..learners.square import SquareLoss
-from ..learners.squared_hinge import SquaredHinge
 from ..machines import Exactness
 from ..machines.contract import Machine
 from ..resources import Ledger
 from ..resources.memory import human
+from ..solvers.least_squares.learner import SquareLoss
+from ..solvers.logistic.learner import Logistic
 from ..solvers.primal.least_squares import SplitSolution, solve_splits
 from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
 from ..solvers.primal.newton import columns_by_newton
 from ..solvers.primal.ridge_path import RidgePath
+from ..solvers.svm.squared_hinge import SquaredHinge
 from .evaluate import fail_single_class, failed_rows
 from .row import Row
 from .scorers import OF_SQUARES, variance

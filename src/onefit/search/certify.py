@@ -271,8 +271,6 @@ def check_certifiable(request: Any, scoring: Scoring, tested: ScoredRows) -> Non
     metrics = scoring.metrics
     if request.return_train_score:
         raise ValueError("return_train_score=True needs exact solutions: use criteria.CV() without certify.")
-    if request.single:
-        raise ValueError('certify=True needs gram_dtype="float64": rounding is part of what is proved.')
     if not request.classifier:
         missing = [name for name, metric in metrics.items() if metric.twin is None]
         if missing:

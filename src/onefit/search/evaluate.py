@@ -41,7 +41,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     of a score they fail. A lack of memory for n x n arrays is no fault of theirs, and is raised. Paths that are not
     begun before the deadline are not reached, if some candidate has a score; ``may_end`` says that one has.
     """
-    grams = _Grams(task, views, settings.single)
+    grams = _Grams(task, views)
     rows: list[Row] = []
     try:
         for path in task.paths:
@@ -77,8 +77,8 @@ def failed_rows(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
 class _Grams:
     """Gram matrices of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
-    def __init__(self, task: KernelTask, views: Views, single: bool) -> None:
-        self.task, self._views, self.single = task, views, single
+    def __init__(self, task: KernelTask, views: Views) -> None:
+        self.task, self._views = task, views
         self.judged: dict[Criterion, float] = {}  # criteria of the kernel, whatever the machine
 
     @property
@@ -115,7 +115,7 @@ class _Grams:
         kernel, variance = self.task.kernel, None
         if kernel.follows_data:
             variance = variance_of(problem.X if train is None else problem.X[train])
-        return DenseGram(problem, kernel.bound(problem.X.shape[1], variance), self.single)
+        return DenseGram(problem, kernel.bound(problem.X.shape[1], variance))
 
 
 def _evaluate_path(grams: _Grams, path: Path, settings: Settings) -> list[Row]:

@@ -273,7 +273,6 @@ def _settings(request: Request, planned: Plan, target: Labels | None) -> Setting
         series=request.series,
         certify=_certify(request, planned),
         scale_penalty=request.scale_penalty,
-        single=request.single,
         return_train_score=request.return_train_score,
         pairwise=request.pairwise,
         raise_errors=request.error_score == "raise",

@@ -31,9 +31,8 @@ class Request:
 
     ``fit_params`` and ``score_params`` are full-length metadata of the estimator and of its scorers. ``criterion``
     selects; if it is a score of out-of-fold values ``scoring`` gives it, otherwise it is the first of ``columns``, the
-    criteria whose natural values are reported. Without ``scoring`` only out-of-fold values are wanted. ``single`` asks
-    for Gram matrices of support vector machines in single precision. ``basis`` is what an ``approximation`` has drawn,
-    once it has.
+    criteria whose natural values are reported. Without ``scoring`` only out-of-fold values are wanted. ``basis`` is
+    what an ``approximation`` has drawn, once it has.
     """
 
     estimator: Any
@@ -49,7 +48,6 @@ class Request:
     screen: Screen | None = None
     series: Series | None = None
     scale_penalty: bool = False
-    single: bool = False
     return_train_score: bool = False
     error_score: Any = np.nan
     refit: Any = True
@@ -100,8 +98,6 @@ def validate(search) -> None:
         raise ValueError(f"estimator must have a fit method, got {search.estimator!r}.")
     if search.preprocessing not in ("per_fold", "shared"):
         raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
-    if search.gram_dtype not in ("float64", "float32"):
-        raise ValueError(f'gram_dtype must be "float64" or "float32", got {search.gram_dtype!r}.')
     if isinstance(search.param_grid, str) and search.param_grid != "auto":
         raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
     if search.kernels is not None and not isinstance(search.param_grid, str):
@@ -131,7 +127,7 @@ def _validate_approximation(search) -> None:
     if not isinstance(approximation, Landmarks | RandomFeatures):
         raise ValueError(f"approximation must be None, Landmarks(...) or RandomFeatures(...), got {approximation!r}.")
     approximation.check()
-    for name, unset in (("screen", None), ("return_train_score", False), ("gram_dtype", "float64")):
+    for name, unset in (("screen", None), ("return_train_score", False)):
         if getattr(search, name) != unset:
             raise ValueError(f"{name}={getattr(search, name)!r} is not available with an approximation.")
     drawn = not (isinstance(approximation, Landmarks) and approximation.given)

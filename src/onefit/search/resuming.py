@@ -56,7 +56,7 @@ def _record(journal: Journal, request: Request, strategy: Strategy, candidates: 
 
 def _ingredients(request: Request, strategy: Strategy, candidates: list[dict]) -> dict:
     """Everything that the rows depend on."""
-    options = ("estimator", "screen", "preprocessing", "single", "error_score", "return_train_score",
+    options = ("estimator", "screen", "preprocessing", "error_score", "return_train_score",
                "approximation")  # fmt: skip
     return {
         "versions": (__version__, sklearn.__version__),

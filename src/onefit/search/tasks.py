@@ -129,7 +129,6 @@ class Settings:
     series: Series | None = None
     certify: Certify | None = None
     scale_penalty: bool = False
-    single: bool = False  # Gram matrices of support vector machines in single precision
     return_train_score: bool = False
     pairwise: bool = False  # X is a precomputed Gram matrix
     raise_errors: bool = False

@@ -1,1 +1,1 @@
-"""Named algorithms that take a Gram matrix, targets and splits to solutions and their derivatives."""
+"""Named algorithms that take a Gram matrix, targets and folds to held-out values, and their derivatives."""

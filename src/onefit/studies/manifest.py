@@ -13,7 +13,7 @@ from .. import __version__
 from .fingerprint import fingerprint
 from .spec import Study
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 
 
 def manifest(study: Study, splits: dict[str, int]) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Learners: a loss and its algebra. One file per machine."""

@@ -1,0 +1,40 @@
+"""Held-out values of kernel logistic regression, with their derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from ..._exceptions import NotUnderstoodError
+from ...data import Targets
+from ...gram import Gram
+from ..implicit import Stationary, TrainedSplits, split_weights
+from .newton import solve
+
+Array = NDArray[np.float64]
+
+FLAT = 1e12
+"""One over the curvature of a row's loss, in units of the diagonal of K, from which on its coefficient is frozen."""
+
+
+def logistic_tangent(gram: Gram, targets: Targets, C: float, bias: bool, scale_penalty: bool) -> TrainedSplits:
+    """Held-out values of logistic regression with derivatives, from a training on every split."""
+    K, folds, machines = gram.dense(), gram.problem.folds, []
+    size = float(np.abs(K.diagonal()).max(initial=0.0))
+    for number in range(len(folds)):
+        u = C * split_weights(gram, targets, number, scale_penalty)
+        machines.append([_trained_logistic(K, y, u, bias, size) for y in targets.Y.T])
+    return TrainedSplits(K, [fold.test for fold in folds], machines)
+
+
+def _trained_logistic(K: Array, y: Array, u: Array, bias: bool, size: float) -> Stationary | None:
+    rows = np.flatnonzero(u > 0)
+    if len(np.unique(np.sign(y[rows]))) < 2:
+        return None
+    found = solve(K, y, u, bias)
+    if not found.converged:
+        raise NotUnderstoodError("Newton's method did not converge")
+    curvature = u[rows] * expit(found.f[rows]) * expit(-found.f[rows])
+    free = curvature * FLAT * size > 1.0
+    return Stationary(rows, found.a[rows], found.b, rows[free], 1.0 / curvature[free], bias, growth=-1)

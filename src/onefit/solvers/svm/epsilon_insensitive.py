@@ -1,0 +1,62 @@
+r"""Support vector regression: the epsilon-insensitive loss.
+
+.. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, |y_i - f(x_i) - b| - \epsilon)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .dual import Array, Dual, smoothing_ridge
+from .learner import Rows, SupportVectorLearner
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(SupportVectorLearner):
+    """scikit-learn's SVR."""
+
+    epsilon: float = 0.1
+    name = "support vector regression"
+    offers = frozenset({"fitted", "series"})
+
+    def loss(self, y: Array, f: Array) -> Array:
+        """``max(0, |y - f| - epsilon)``."""
+        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+
+    def rows(self, y: Array) -> Rows:
+        return np.arange(len(y))
+
+    def trainable(self, y: Array, weights: Array) -> bool:
+        return bool((weights > 0).any())
+
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        box = C * weights
+        return Dual(y, -box, box, np.zeros(len(box)), self.epsilon, self.bias)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        r"""A quadratic for :math:`||y - f| - \epsilon| \le h`: a narrower tube, and a ridge.
+
+        With ``epsilon = 0`` the two kinks are one: the tube is then h wide, and the loss Huber's.
+        """
+        plain = self.dual(y, C, weights)
+        return replace(plain, ridge=smoothing_ridge(C, weights, h), epsilon=self._tube(h) - h)
+
+    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
+        residual = y - f
+        beyond = np.abs(residual) - self._tube(h)
+        curved = np.abs(beyond) <= h
+        first = np.where(curved, (h + beyond) / (2 * h), beyond > h)
+        return -np.sign(residual) * first, np.where(curved, 1.0 / (2 * h), 0.0)
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        if h is not None:
+            if 0 < self.epsilon < h:
+                raise ValueError(f"h must not be larger than epsilon = {self.epsilon}, got {h}.")
+            return h
+        return 0.01 * (self.epsilon if self.epsilon > 0 else scale())
+
+    def _tube(self, h: float) -> float:
+        return self.epsilon if self.epsilon > 0 else h

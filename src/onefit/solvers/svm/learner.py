@@ -1,0 +1,130 @@
+"""What all support vector machines share: a dual problem for each column of the targets.
+
+One column is a pair of classes, or a regression.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._exceptions import NotUnderstoodError
+from ...data import Targets
+from ...gram import Gram
+from ...machines.capabilities import Margin, fitted_values
+from ...machines.contract import HeldOut, Judge, OnTrain, Series
+from ...machines.gradient import HeldOutTangent
+from .dual import Array, Dual
+
+Rows = NDArray[np.intp]
+
+
+def require_compiled_loops() -> None:
+    """Raise a NotUnderstoodError where the installation has no compiled loops; estimators are then retrained.
+
+    Modules that import them are imported by the functions that need them, after a call of this one.
+    """
+    try:
+        from . import _solver  # noqa: F401
+    except ImportError as error:
+        reason = "this installation of onefit has no compiled solver: no C compiler was at hand"
+        raise NotUnderstoodError(reason) from error
+
+
+@dataclass(frozen=True)
+class SupportVectorLearner(ABC):
+    """A loss whose dual is the problem of ``dual.py``."""
+
+    bias: bool = True
+    certifies = True
+    several_outputs = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the machine in messages."""
+
+    @property
+    @abstractmethod
+    def offers(self) -> frozenset[str]:
+        """The capabilities that criteria may ask for besides out-of-fold values."""
+
+    @abstractmethod
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        """The dual problem of targets y with penalty ``C weights``; rows of weight zero are left out."""
+
+    @abstractmethod
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        """The same for the loss smoothed over h on both sides of its kinks: the ridge is one over its curvature."""
+
+    @abstractmethod
+    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
+        """First and second derivative of the smoothed loss of each row."""
+
+    @abstractmethod
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        """``h``, or the default; ``scale`` tells the size of the residuals of the machine itself."""
+
+    @abstractmethod
+    def rows(self, y: Array) -> Rows:
+        """The rows that take part in the problem of a column of targets."""
+
+    @abstractmethod
+    def trainable(self, y: Array, weights: Array) -> bool:
+        """Whether the rows of positive weight can be trained on."""
+
+    def squares(self, columns: int) -> int:
+        """Gram matrix, factor, and an inverse or other factors; with several columns also a part of the Gram matrix."""
+        return 3 if columns == 1 else 4
+
+    def margins(self, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
+        """The machine trained on all rows, for every C and column of the targets."""
+        require_compiled_loops()
+        from .margins import margin_path
+
+        return margin_path(self, gram, targets, penalties)
+
+    def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
+        """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
+        return np.array([fitted_values(row) for row in self.margins(gram, targets, penalties)])
+
+    def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
+        """Held-out values for one C, with derivatives."""
+        require_compiled_loops()
+        from .tangent import support_vector_tangent
+
+        return support_vector_tangent(self, gram, targets, penalty, scale_penalty)
+
+    def heldout(
+        self,
+        gram: Gram,
+        targets: Targets,
+        penalties: Array,
+        *,
+        scale_penalty: bool = False,
+        series: Series | None = None,
+        resolve_small: bool = True,
+        on_train: OnTrain | None = None,
+        judge: Judge | None = None,
+    ) -> HeldOut:
+        """Out-of-fold values for every C, from small to large, and split; NaN where a split cannot be trained on.
+
+        ``error`` is the radius of the ball around the solution that its duality gap proves, times the norm of the
+        longest row: a bound of the held-out values' error but for that of the bias.
+        """
+        require_compiled_loops()
+        from .certified import CertifiedRun
+        from .held_out import Run
+        from .series import SeriesRun
+
+        run = Run(self, gram, targets, penalties, scale_penalty, on_train)
+        if series is not None:
+            run = SeriesRun(self, gram, targets, penalties, scale_penalty, on_train, series)
+        elif judge is not None:
+            run = CertifiedRun(self, gram, targets, penalties, scale_penalty, on_train, judge)
+        with gram.problem.ledger.record("heldout"):
+            return run.all_columns()

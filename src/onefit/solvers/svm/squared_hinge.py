@@ -1,0 +1,47 @@
+r"""The L2-SVM: the squared hinge loss.
+
+.. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i (f(x_i) + b))^2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data import Targets
+from ...gram import Gram
+from .dual import Array, Dual
+from .hinge import TwoClassLearner
+
+
+@dataclass(frozen=True)
+class SquaredHinge(TwoClassLearner):
+    """Its dual has a ridge of 1 / (2 C) instead of an upper bound."""
+
+    name = "L2 support vector classification"
+    offers = frozenset({"fitted", "series", "margin", "ball"})
+
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        used = weights > 0
+        ridge = 0.5 / C / (weights + ~used)
+        ends = np.multiply(y, np.inf, out=np.zeros(used.shape), where=used & (y != 0))
+        return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        """It has no kinks."""
+        return self.dual(y, C, weights)
+
+    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
+        curved = y * f < 1
+        return np.where(curved, 2.0 * (f - y), 0.0), np.where(curved, 2.0, 0.0)
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        return 0.0
+
+    def squared_radii(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
+        """Squared radii of the smallest balls around all rows in the feature space of ``K + D``."""
+        from .margins import squared_radii  # compiled code is imported by who needs it
+
+        return squared_radii(self, gram, targets, penalties)
