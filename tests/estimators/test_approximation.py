@@ -89,6 +89,7 @@ def assert_same(search, table, prefix="", rtol=1e-8):
         np.testing.assert_allclose(found[:, k], expected, rtol=rtol, atol=1e-9)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("splitter", SPLITTERS)
 @pytest.mark.parametrize("scoring", [None, "neg_root_mean_squared_error", "neg_median_absolute_error"])
 @pytest.mark.parametrize("machine", ["ridge", "bias"])
@@ -107,6 +108,7 @@ def test_regression_is_that_of_training_on_every_fold(splitter, scoring, machine
     assert_same(search, brute)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0, 1: 0.5}])
 @pytest.mark.parametrize("scoring", [None, "f1_macro", "ranks"])

@@ -43,6 +43,7 @@ def decision_recorder(values):
     return record
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])

@@ -56,6 +56,7 @@ def test_the_first_pivot_is_drawn_in_proportion_to_the_diagonal():
     np.testing.assert_allclose(np.bincount(draws) / 2000, d / d.sum(), atol=0.04)
 
 
+@pytest.mark.slow
 def test_the_second_pivot_is_drawn_in_proportion_to_the_residual():
     """Blocks with rejection draw as one by one: frequencies of ordered pairs are compared with their probabilities."""
     A = np.array([[2.0, 0.0], [1.9, 0.3], [0.0, 1.0]])
