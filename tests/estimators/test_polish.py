@@ -93,6 +93,8 @@ def test_a_journal_takes_polished_searches_up_again(tmp_path):
 @pytest.mark.slow
 def test_an_automatic_grid_is_polished_too():
     X, y = load_diabetes(return_X_y=True)
-    plain = KernelSearchCV(LSSVR(), "auto").fit(X[:150], y[:150])
-    search = KernelSearchCV(LSSVR(), "auto", polish=True).fit(X[:150], y[:150])
+    options = {"scoring": "neg_mean_squared_error"}
+    plain = KernelSearchCV(LSSVR(), "auto", **options).fit(X[:150], y[:150])
+    search = KernelSearchCV(LSSVR(), "auto", polish=True, **options).fit(X[:150], y[:150])
     assert search.best_score_ >= plain.best_score_
+    assert len(search.cv_results_["params"]) < len(plain.cv_results_["params"])

@@ -21,7 +21,7 @@ from ..search.deadline import Deadline, parse_seconds
 from ..search.execution import Execution
 from ..search.journal import Journal
 from ..search.plan import flat_target, plan
-from ..search.polish import Polishing
+from ..search.polish import Polishing, smooth_criterion
 from ..search.progress import Progress
 from ..search.request import Request, check_refit_metric, draw_folds, scoring_of, validate
 from ..search.routing import route, scorer_params
@@ -105,7 +105,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         ``epsilon``, parameters of a Kernel object; not ``degree``): by at most 30 evaluations of the squared or
         absolute error, of the ``loss`` of a criterion or of a criterion with derivatives, and their gradients. Scores
         that have none, such as accuracy, have the grid refined around the best candidate. What is found is one more
-        round of candidates in ``cv_results_``.
+        round of candidates in ``cv_results_``; ``param_grid="auto"`` has it in place of its rounds of refinement.
     kernels : str or sequence of str, default=None
         With ``param_grid="auto"``: the kernels to try, as in ``default_grid``; None is the estimator's own. The best
         one is followed after the first round.
@@ -239,7 +239,9 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, **data)
         if self.param_grid == "auto":
-            strategy = Zooming(families(self.estimator, request.X, request.y, self.kernels, request.fit_params))
+            found = families(self.estimator, request.X, request.y, self.kernels, request.fit_params)
+            smooth = self.polish and smooth_criterion(request.by(criteria)) is not None
+            strategy = Zooming(found, refine=not smooth)
         else:
             strategy = Exhaustive(self.param_grid)
         candidates = strategy.propose([], [])

@@ -179,13 +179,13 @@ class Zooming:
     If it lies at the end of an axis, the axis is extended there, in strides that double each time, so that an optimum
     that is orders of magnitude away is reached in a few rounds; the other axes are looked at next to the best. If it
     lies at no end, the neighbouring steps of every axis are halved, until they are a quarter of a first step. Only the
-    kernel of the best candidate is followed.
+    kernel of the best candidate is followed. Without ``refine`` that is left to what follows.
     """
 
     rounds = None
 
-    def __init__(self, kernels: list[Family]) -> None:
-        self.kernels = kernels
+    def __init__(self, kernels: list[Family], *, refine: bool = True) -> None:
+        self.kernels, self.refine = kernels, refine
         self.done = 0
         self.text = ""
         self.extended: Counter = Counter()  # how often, by (kernel, axis, side)
@@ -203,6 +203,8 @@ class Zooming:
         number = self.kernel_of[best]
         own = [i for i, kernel in enumerate(self.kernel_of) if kernel == number]
         grid = self._next_grid(number, [candidates[i] for i in own], known[own], own.index(best))
+        if not grid:
+            return []
         proposed = [params for params in ParameterGrid(grid) if params not in candidates]
         self.kernel_of += [number] * len(proposed)
         return proposed
@@ -211,6 +213,8 @@ class Zooming:
         """The grid around the best candidate of a kernel."""
         axes, chosen = self.kernels[number].axes, candidates[best]
         beyond = self._beyond(number, edges_of(candidates, scores, best))
+        if not beyond and not self.refine:
+            return {}
         values: dict[str, list] = {}
         for name, axis in axes.items():
             tried = sorted({params[name] for params in candidates})
