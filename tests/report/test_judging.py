@@ -17,6 +17,7 @@ from onefit.estimators.logistic_curves import logistic_curves, probabilities
 from onefit.report.facts import gather
 from onefit.report.overview import overview_of
 from onefit.report.page import render
+from onefit.report.predictions import classified
 from onefit.report.probabilities import held_out_probabilities, thresholds_of
 from onefit.report.sureness import area_under_roc, mean_of, mean_of_classes, shares_of_best
 
@@ -88,6 +89,13 @@ def test_counts_at_thresholds(rng):
         k = cuts.cheapest(ratio)
         cost = ratio * (cuts.positives - cuts.caught) + cuts.alarms
         assert cost[k] == cost.min()
+
+
+def test_confusions_are_counted(rng):
+    y = np.array(["a", "a", "b", "c", "c", "c"])
+    labels = np.array(["b", "b", "b", "c", "a", "b"])
+    found = classified(y, labels, np.unique(y), np.zeros((6, 3)), 0)
+    assert found.confusions == [("a", "b", 2), ("c", "a", 1), ("c", "b", 1)]
 
 
 def test_overview_counts(rng):

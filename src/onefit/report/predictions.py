@@ -18,6 +18,10 @@ DOTS = 1200
 """Rows of a scatter plot that are drawn."""
 
 
+CONFUSIONS = 5
+"""Pairs of classes that are named."""
+
+
 @dataclass(frozen=True)
 class Classified:
     """Counts of true (rows) against predicted (columns) classes, and with two classes the curves of the decisions."""
@@ -32,6 +36,14 @@ class Classified:
     auc: float = np.nan
     pr: np.ndarray | None = None  # recalls and precisions, shape (2, p)
     average_precision: float = np.nan
+
+    @property
+    def confusions(self) -> list[tuple[str, str, int]]:
+        """True and predicted classes that differ and their counts, the most frequent first."""
+        errors = self.confusion - np.diag(np.diag(self.confusion))
+        order = np.argsort(-errors, axis=None, kind="stable")[:CONFUSIONS]
+        pairs = (np.unravel_index(place, errors.shape) for place in order)
+        return [(self.classes[i], self.classes[j], int(errors[i, j])) for i, j in pairs if errors[i, j]]
 
 
 @dataclass(frozen=True)
