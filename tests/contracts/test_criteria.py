@@ -156,7 +156,7 @@ class TestEveryCriterion:
         serves = {
             "smoother": {"smoother", "fitted", "left_out"},
             "margins": {"margin", "fitted"},
-            "squared_radii": {"ball"},
+            "balls": {"ball"},
             "fitted": {"fitted"},
             "heldout": {"heldout", "left_out"},
         }
@@ -235,7 +235,7 @@ def test_estimators_in_messages_are_those_that_are_read(name):
     assert set(estimators_that_offer([])) == set(MACHINES)
 
 
-METHODS = {"smoother": {"smoother"}, "margin": {"margins"}, "ball": {"squared_radii"}}
+METHODS = {"smoother": {"smoother"}, "margin": {"margins"}, "ball": {"balls"}}
 METHODS["fitted"] = {"smoother", "margins", "fitted"}
 
 

@@ -70,7 +70,7 @@ VARIANTS = {
     "sm": [criteria.SM(), criteria.SM(degree=4, weighted=False)],
     "sps": [criteria.SPS(exact=True, delta=0.5), criteria.SPS(delta=0.5)],
 }
-WITHOUT = {"alo", "rks", "cvks", "cv_variance", "er", "br", "span", "xi_alpha", "gacv", "fsm", "pep", "radius_margin"}
+WITHOUT = {"alo", "rks", "cvks", "cv_variance", "er", "br", "span", "xi_alpha", "gacv", "fsm", "pep"}
 """Criteria without derivatives: maxima, counts, and those whose derivatives nobody asked for."""
 
 

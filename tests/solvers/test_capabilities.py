@@ -110,7 +110,7 @@ def test_smallest_balls(seed, weighted, left_out):
     y = np.where(np.arange(N) % 2, 1.0, -1.0)
     penalties = np.array([0.1, 1.0, 100.0])
     given = weights if weighted or left_out else None
-    radii = SquaredHinge().squared_radii(space(K), Targets(y[:, None], given), penalties)
+    radii = [ball.squared_radius for ball in SquaredHinge().balls(space(K), Targets(y[:, None], given), penalties)]
     for C, squared in zip(penalties, radii):
         A = K[left_out:, left_out:] + np.diag(1 / (2 * C * weights[left_out:]))
         assert squared == pytest.approx(smallest_ball(A)[0], rel=1e-8)

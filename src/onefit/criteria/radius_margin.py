@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines.evidence import Evidence
+from ..machines.gradient import Gradient
 from .base import Array, Criterion
 
 
@@ -46,4 +47,14 @@ class RadiusMargin(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The bound for every candidate."""
         norms = [float(np.abs(margin.beta).sum()) if margin.converged else np.nan for (margin,) in evidence.margins]
-        return np.asarray(evidence.squared_radii * np.array(norms) / evidence.n)
+        radii = [ball.squared_radius for ball in evidence.balls]
+        return np.asarray(np.array(radii) * np.array(norms) / evidence.n)
+
+    def tangent(self, evidence: Evidence) -> Gradient:
+        """``(1/n) [|w|² (diag b - b bᵀ) - R² β βᵀ]``: both are optimal values, so that only the matrix changes them."""
+        ((margin,),), (ball,) = evidence.margins, evidence.balls
+        norm, b, n = float(np.abs(margin.beta).sum()), ball.weights, evidence.n
+        gram = -(norm * np.outer(b, b) + ball.squared_radius * np.outer(margin.beta, margin.beta))
+        gram.flat[:: n + 1] += norm * b
+        gram /= n
+        return Gradient(ball.squared_radius * norm / n, gram, -float(gram.diagonal() @ ball.ridge))

@@ -66,6 +66,15 @@ class Smoother:
 
 
 @dataclass(frozen=True)
+class Ball:
+    """The smallest ball around all rows in a feature space: its centre is the mean of the rows with ``weights``."""
+
+    squared_radius: float
+    weights: Array  # (n,), with sum one
+    ridge: Array  # (n,): what is added to the diagonal of K
+
+
+@dataclass(frozen=True)
 class Margin:
     """A support vector machine on all rows, for one penalty and one pair of classes, or one regression.
 

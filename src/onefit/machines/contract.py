@@ -14,7 +14,7 @@ from ..data.coding import Link, Pairs
 from ..data.targets import Targets
 from ..gram.contract import Gram
 from ..kernels import Kernel
-from .capabilities import Margin, Smoother
+from .capabilities import Ball, Margin, Smoother
 from .gradient import HeldOutTangent
 from .ridge_inverse import RidgeInverse
 
@@ -186,8 +186,8 @@ class MarginLearner(Learner, Protocol):
 class BallLearner(MarginLearner, Protocol):
     """Offers "ball": a hard-margin machine of ``K + D``, so that the smallest ball around its rows counts."""
 
-    def squared_radii(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
-        """Squared radii of the smallest balls around all rows in the feature space of ``K + D``, shape (L,)."""
+    def balls(self, gram: Gram, targets: Targets, penalties: Array) -> list[Ball]:
+        """The smallest balls around all rows in the feature space of ``K + D``, for every penalty."""
 
 
 @dataclass(frozen=True)

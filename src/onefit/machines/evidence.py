@@ -18,7 +18,7 @@ from ..gram.contract import Gram
 from ..kernels import NotDifferentiableError
 from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.spectrum import Spectrum
-from .capabilities import Margin, Smoother, at_penalties, fitted_values
+from .capabilities import Ball, Margin, Smoother, at_penalties, fitted_values
 from .contract import BallLearner, FittedLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
 from .gradient import HeldOutTangent
 from .hold_out import equalise_left_out, hold_out
@@ -184,11 +184,11 @@ class Evidence:
         return at_penalties(found, machine.positions)
 
     @cached_property
-    def squared_radii(self) -> Array:
-        """Squared radii of the smallest balls around all rows (E,)."""
+    def balls(self) -> list[Ball]:
+        """The smallest ball around all rows, for every candidate."""
         machine = self.machine
-        radii = cast(BallLearner, machine.learner).squared_radii(self.gram, machine.targets, machine.penalties)
-        return np.asarray(radii[machine.positions[:, 0]])
+        found = cast(BallLearner, machine.learner).balls(self.gram, machine.targets, machine.penalties)
+        return [found[place] for place in machine.positions[:, 0]]
 
     def held(self, series: Series | None, scale_penalty: bool) -> OutOfFold:
         """Out-of-fold values of every candidate."""

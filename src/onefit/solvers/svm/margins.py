@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...data import Targets
 from ...gram import Gram
-from ...machines.capabilities import Margin
+from ...machines.capabilities import Ball, Margin
 from .diagonal import solve_diagonal
 from .dual import Array, Dual, Solution
 from .learner import SupportVectorLearner
@@ -77,15 +77,15 @@ class _Column:
         )
 
 
-def squared_radii(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> Array:
-    r"""Squared radii of the smallest balls around all rows in the feature space of ``A = K + D``, for every C.
+def smallest_balls(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> list[Ball]:
+    r"""The smallest balls around all rows in the feature space of ``A = K + D``, for every C.
 
     .. math:: R^2 = \max_b \sum_i b_i A_{ii} - b^T A b, \quad b \ge 0, \; \sum_i b_i = 1
 
     With ``b = beta + c``, c the same for all m rows, ``1 / m``, that is the dual problem of a machine with bias:
     ``sum beta = 0`` and ``beta >= -c``. Rows of weight zero are not there.
     """
-    n, radii = gram.n, []
+    n, balls = gram.n, []
     weights = targets.whole_weights
     weights = np.ones(n) if weights is None else weights
     solver, used = solver_on(gram, np.arange(n)), weights > 0
@@ -99,5 +99,6 @@ def squared_radii(learner: SupportVectorLearner, gram: Gram, targets: Targets, p
         solution = solver.solve(dual, start, warm=bool(start.any()))
         start = solution.beta
         b = start + c
-        radii.append(float(b @ (diagonal + ridge) - b @ (solution.u + means) - ridge @ b**2))
-    return np.array(radii)
+        squared = float(b @ (diagonal + ridge) - b @ (solution.u + means) - ridge @ b**2)
+        balls.append(Ball(squared, b, ridge))
+    return balls

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...data import Targets
 from ...gram import Gram
+from ...machines.capabilities import Ball
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
 
@@ -40,8 +41,8 @@ class SquaredHinge(TwoClassLearner):
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
         return 0.0
 
-    def squared_radii(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
-        """Squared radii of the smallest balls around all rows in the feature space of ``K + D``."""
-        from .margins import squared_radii  # compiled code is imported by who needs it
+    def balls(self, gram: Gram, targets: Targets, penalties: Array) -> list[Ball]:
+        """The smallest balls around all rows in the feature space of ``K + D``, for every C."""
+        from .margins import smallest_balls  # compiled code is imported by who needs it
 
-        return squared_radii(self, gram, targets, penalties)
+        return smallest_balls(self, gram, targets, penalties)
