@@ -35,6 +35,7 @@ from onefit import (
     LinearLSSVC,
     RandomFeatures,
     RandomFourierFeatures,
+    criteria,
     kernels,
 )
 
@@ -370,7 +371,9 @@ def test_a_journal_resumes_a_search(tmp_path):
         (Landmarks(10), LSSVR(kernel="sigmoid", coef0=-3), {"error_score": "raise"}, "positive semi-definite"),
         (Landmarks(10), LSSVR(alpha=0), {}, "alpha must be positive"),
         (Landmarks(10), LSSVR(), {"cv": LeaveOneOut()}, "Leave-one-out"),
-        (Landmarks(10), LSSVR(), {"criterion": "gcv"}, "criterion gcv"),
+        (Landmarks(10), LSSVR(), {"criterion": "bif"}, "criterion bif"),
+        (Landmarks(10), LSSVR(gamma="scale"), {"criterion": "gcv"}, "criteria read one set of features"),
+        (Landmarks(10), LSSVR(), {"criterion": "gcv", "memory_budget": 9000, "error_score": "raise"}, "memory budget"),
         (Landmarks(10), LSSVR(), {"return_train_score": True}, "return_train_score"),
         (Landmarks(10), LSSVR(), {"journal": "x.sqlite"}, "needs an int as random_state"),
     ],
@@ -391,3 +394,23 @@ def test_random_features_converge_to_the_kernel():
     np.testing.assert_allclose(split_scores(search), split_scores(dense), atol=0.05)
     assert isinstance(search.best_estimator_.named_steps["features"], RandomFourierFeatures)
     assert not hasattr(search, "landmarks_curve_")
+
+
+@pytest.mark.parametrize("criterion", ["gcv", "loo", "lml", "ckta", "kta", "rks", "sps", "er", "pep", "fsm"])
+def test_criteria_are_those_of_the_features(criterion):
+    """By the criterion itself on the n x n product of the features."""
+    X, y = classes(n=150, k=2)
+    machine = LSSVC(fit_intercept=False) if criterion == "lml" else LSSVC()
+    grid = {"gamma": [0.05, 0.3], "alpha": [0.1, 1.0]}
+    options = {"cv": 3, "approximation": Landmarks(30, random_state=0)}
+    search = KernelSearchCV(machine, grid, criterion=criterion, **options).fit(X, y)
+    landmarks = search.best_estimator_.named_steps["features"].landmarks
+    for params, value in zip(search.cv_results_["params"], search.cv_results_[f"criterion_{criterion}"]):
+        Z = LandmarkFeatures(landmarks, kernels.Gaussian(params["gamma"])).fit_transform(X)
+        dense = clone(machine).set_params(kernel="precomputed", alpha=params["alpha"])
+        expected = criteria.resolve(criterion)(Z @ Z.T, y, dense)
+        np.testing.assert_allclose(value, expected, rtol=1e-6, atol=1e-9)
+    both = KernelSearchCV(machine, grid, criterion=["cv", criterion], **options).fit(X, y)
+    name = f"criterion_{criterion}"
+    np.testing.assert_allclose(both.cv_results_[name], search.cv_results_[name], rtol=1e-9)
+    assert both.cv_results_["status"][0].startswith("exact given 30 landmarks")

@@ -76,7 +76,8 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         the rows for each kernel (one for each fold where transformers learn on every fold, and one more for scorers
         other than R² and squared errors), the others some ten for each value of C. Scores are those of training the
         approximated machine on every fold, from sums over the folds. ``memory_budget`` is then 2 GiB unless given.
-        Not with leave-one-out, ``screen``, other criteria than "cv", or train scores.
+        Other criteria read the features of all rows, which then have to fit into the budget. Not with leave-one-out,
+        ``screen``, the criterion "bif" or train scores.
     preprocessing : {"per_fold", "shared"}, default="per_fold"
         What learns from the training rows (a Pipeline's transformers, ``class_weight="balanced"``,
         ``gamma="scale"``) is learned anew on every fold, or once on all rows: cheaper, not exactly GridSearchCV's

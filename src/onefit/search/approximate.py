@@ -19,6 +19,7 @@ from ..data import Fold, Folds, Targets
 from ..data.blocks import RowScan, scanned_variance
 from ..data.feature_views import FeatureView, views_of_folds
 from ..data.views import SupervisedError
+from ..gram import FeatureGram
 from ..gram.cells import Cells, disjoint_cells, grouped_cells
 from ..gram.feature_map import FeatureMap, smallest_pivot
 from ..gram.streamed import LANES, products
@@ -35,7 +36,7 @@ from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
 from ..solvers.primal.newton import columns_by_newton
 from ..solvers.primal.ridge_path import RidgePath
 from ..solvers.svm.squared_hinge import SquaredHinge
-from .evaluate import fail_single_class, failed_rows
+from .evaluate import FeatureGrams, appraisal_of, evaluate_path, fail_single_class, failed_rows, write_criteria
 from .row import Row
 from .scorers import OF_SQUARES, variance
 from .scoring import NeedsRetrainingError
@@ -77,8 +78,10 @@ def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *
         for path in task.paths:
             if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += [Row.unreached(entry.candidate) for entry in path.entries]
-            else:
+            elif settings.scored:
                 rows += _PathOnFeatures(task, path, settings, ledger).rows()
+            else:
+                rows += _PathOnFeatures(task, path, settings, ledger).judged_rows()
         return rows
     except NeedsRetrainingError as reason:
         raise ValueError(f"An approximation has out-of-fold values and no trained models, but {reason}.") from reason
@@ -133,7 +136,34 @@ class _PathOnFeatures:
             present = self.settings.present[number]
             assert present is not None
             fail_single_class(rows, present, [number], self.settings)
+        if self.settings.criteria:
+            appraisal = appraisal_of(self._grams(), self.path, self.settings, {})
+            assert appraisal is not None
+            appraisal.before_holding_out()
+            appraisal.after_holding_out()
+            write_criteria(rows, appraisal)
         return rows
+
+    def judged_rows(self) -> list[Row]:
+        """Rows whose score is a criterion of the features' Gram matrix, which is never formed."""
+        rows = evaluate_path(self._grams(), self.path, self.settings)
+        for row in rows:
+            row.exactness = Exactness.APPROXIMATE
+            row.add_status(self._basis.label)
+        return rows
+
+    def _grams(self) -> FeatureGrams:
+        """The Gram matrix of the features of all rows, for criteria: these have to fit into memory."""
+        view = next(views_of_folds(self.task.inputs, self._basis.landmarks, per_fold=False))
+        feature_map = self._feature_map(view)
+        n, needed = self.task.inputs.folds.n, 4 * 8.0 * self.task.inputs.folds.n * feature_map.width
+        if needed > self.settings.streaming.budget:
+            raise ValueError(
+                f"Criteria read the features of all {n:,} rows, about {human(needed)}: more than the memory budget of "
+                f"{human(self.settings.streaming.budget)}. Use fewer landmarks, or raise memory_budget."
+            )
+        Z = feature_map(view.X[:]) if isinstance(view.X, RowScan) else feature_map(view.X)
+        return FeatureGrams(self.task, FeatureGram(Z, view.folds, self.ledger), self.ledger)
 
     @property
     def _impossible(self) -> list[int]:

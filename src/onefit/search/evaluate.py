@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from traceback import format_exc
 from typing import Any
@@ -15,7 +16,7 @@ from .._exceptions import NotUnderstoodError
 from ..criteria.base import Criterion
 from ..data import Problem
 from ..data.views import SupervisedError, View, Views
-from ..gram import DenseGram
+from ..gram import DenseGram, FeatureGram
 from ..kernels.gamma import variance_of
 from ..machines import Exactness
 from ..machines.contract import HeldOut, Series
@@ -48,7 +49,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
             if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += [Row.unreached(entry.candidate) for entry in path.entries]
             else:
-                rows += _evaluate_path(grams, path, settings)
+                rows += evaluate_path(grams, path, settings)
         return rows
     except NotUnderstoodError as reason:
         if settings.scored:
@@ -72,6 +73,26 @@ def failed_rows(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
     for row in rows:
         row.fail(reason, list(range(len(settings.folds))))
     return rows
+
+
+@dataclass
+class FeatureGrams:
+    """A Gram matrix of explicit features, for criteria: one for all splits."""
+
+    task: KernelTask
+    whole: FeatureGram
+    ledger: Ledger
+    judged: dict[Criterion, float] = field(default_factory=dict)
+    views: Sequence[View] = ()
+
+    @property
+    def shared(self) -> FeatureGram:
+        """The matrix of all rows, whatever the split."""
+        return self.whole
+
+    def of_fold(self, number: int) -> FeatureGram:
+        """The matrix of all rows: splits have no rows of their own."""
+        return self.whole
 
 
 class _Grams:
@@ -118,11 +139,11 @@ class _Grams:
         return DenseGram(problem, kernel.bound(problem.X.shape[1], variance))
 
 
-def _evaluate_path(grams: _Grams, path: Path, settings: Settings) -> list[Row]:
+def evaluate_path(grams: _Grams | FeatureGrams, path: Path, settings: Settings) -> list[Row]:
     """Rows of candidates that differ in regularisation only."""
     start = time.perf_counter()
     known: dict[tuple[Series | None, bool], HeldOut] = {}
-    appraisal = _appraisal(grams, path, settings, known)
+    appraisal = appraisal_of(grams, path, settings, known)
     if appraisal is not None:
         appraisal.before_holding_out()
     if not settings.scored:
@@ -131,7 +152,7 @@ def _evaluate_path(grams: _Grams, path: Path, settings: Settings) -> list[Row]:
         rows = _judged_rows(appraisal, path, settings, time.perf_counter() - start)
         for row, entry in zip(rows, path.entries):
             _tell_limits(row, np.searchsorted(path.penalties, entry.penalties), known.values())
-        _write_criteria(rows, appraisal)
+        write_criteria(rows, appraisal)
         return rows
     train = None
     if settings.return_train_score and settings.scoring is not None:
@@ -153,7 +174,7 @@ def _evaluate_path(grams: _Grams, path: Path, settings: Settings) -> list[Row]:
     if train is not None:
         train.write(rows)
     if appraisal is not None:
-        _write_criteria(rows, appraisal)
+        write_criteria(rows, appraisal)
     return rows
 
 
@@ -175,7 +196,7 @@ def _score_rows(rows: list[Row], held: HeldOut, path: Path, settings: Settings, 
     _keep_best_values(rows)
 
 
-def _appraisal(grams: _Grams, path: Path, settings: Settings, known: dict) -> Appraisal | None:
+def appraisal_of(grams: _Grams | FeatureGrams, path: Path, settings: Settings, known: dict) -> Appraisal | None:
     """Appraisal of a path by all criteria; out-of-fold values that are ``known`` are not computed again."""
     if not settings.criteria:
         return None
@@ -204,7 +225,7 @@ def _judged_rows(appraisal: Appraisal, path: Path, settings: Settings, seconds: 
     return rows
 
 
-def _write_criteria(rows: list[Row], appraisal: Appraisal) -> None:
+def write_criteria(rows: list[Row], appraisal: Appraisal) -> None:
     """Natural values, and what is to be said of missing ones."""
     for k, row in enumerate(rows):
         row.criteria = {name: float(values[k]) for name, values in appraisal.values.items()}
@@ -257,7 +278,11 @@ def _keep_best_values(rows: list[Row]) -> None:
 
 
 def _hold_out(
-    grams: _Grams, path: Path, train: TrainScores | None = None, judge: Referee | None = None, **options: Any
+    grams: _Grams | FeatureGrams,
+    path: Path,
+    train: TrainScores | None = None,
+    judge: Referee | None = None,
+    **options: Any,
 ) -> HeldOut:
     """Out-of-fold values of a path, from one view of all folds or from one view for each."""
     if grams.shared is not None:

@@ -72,6 +72,11 @@ def plan(request: Request, candidates: list[dict], first: int = 0) -> Plan:
         planned.settings = _settings(request, planned, target)
     if request.approximation is not None:
         _refuse_retraining(request, planned)
+        if request.columns and any(task.inputs.per_fold(task.kernel) for task in planned.tasks):
+            raise ValueError(
+                "With an approximation, criteria read one set of features: transformers and widths that learn on every "
+                'fold need preprocessing="shared".'
+            )
         planned.resources, streaming = allot_passes(planned.tasks, request.n_jobs, request.memory_budget)
         planned.settings = planned.settings and replace(planned.settings, streaming=streaming)
         return planned
@@ -221,9 +226,10 @@ class _Data:
 
 def _check_approximable(request: Request) -> None:
     """Refuse criteria and splits that explicit features do not serve."""
-    if not request.criterion.scores or request.columns or request.series is not None:
+    if request.series is not None:
         raise ValueError(
-            f"The criterion {request.criterion.name} is not available with an approximation: cross-validation is."
+            f"The criterion {request.criterion.name} is not available with an approximation: cross-validation is, and "
+            "is exact at the same price."
         )
     if request.folds.leave_one_out:
         raise ValueError("Leave-one-out is not available with an approximation: use a number of folds.")
