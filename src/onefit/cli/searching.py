@@ -107,11 +107,8 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
     A criterion that judges kernels alone leaves the penalty open: that is then chosen by cross-validation. After Ctrl-C
     nobody wants to wait: the score is the search's own, and nothing is timed.
     """
-    from sklearn.base import clone
-
     from ..criteria import resolve
     from ..criteria.base import needs_no_machine
-    from ..estimators.delivery import deliver
     from ..machines import Exactness
     from ..report.scores import read_scores
 
@@ -122,20 +119,14 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
         search = _choose_penalty(request, scores.params, params, data)
         params = search.best_params_
     told, row, told_by = scores, scores.best, search
-    if not found.interrupted:
+    if found.interrupted:
+        model = _trained(request, data, params)
+    else:
         exact = _search(request, data, {name: [value] for name, value in params.items()}, "cv", "per_fold")
         told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
-        told, row = read_scores(told_by), 0
-        model = exact.best_estimator_
-    else:
-        chosen = clone(request.estimator).set_params(**params)
-        given = weight_arguments(request.estimator, data.weights)
-        model = deliver(chosen, data.X, data.y, given, exactly=True).model
+        told, row, model = read_scores(told_by), 0, exact.best_estimator_
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
-    trained = int((scores.exactness == Exactness.RETRAINED).sum())
-    savings = Savings((reached - trained) * search.n_splits_, found.seconds, found.worked, found.resumed)
-    if not found.interrupted:
-        savings = savings.timed_on(request.estimator, scores.params, data, request.splitter, request.scoring)
+    savings = _savings(found, request, data, scores, reached * search.n_splits_)
     return Selection(
         search=search,
         model=model,
@@ -155,6 +146,27 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
         baseline=None if found.interrupted else baseline(request, data),
         calibration=None if found.interrupted else _calibration(told_by, data),
     )
+
+
+def _trained(request: Request, data: Data, params: dict[str, Any]) -> Any:
+    """A candidate, trained on all rows as a search delivers it."""
+    from sklearn.base import clone
+
+    from ..estimators.delivery import deliver
+
+    chosen = clone(request.estimator).set_params(**params)
+    return deliver(chosen, data.X, data.y, weight_arguments(request.estimator, data.weights), exactly=True).model
+
+
+def _savings(found: EndedSearch, request: Request, data: Data, scores: Any, trainings: int) -> Savings:
+    """The cost of the search beside that of ``trainings``, less those that were done; timed unless interrupted."""
+    from ..machines import Exactness
+
+    trained = int((scores.exactness == Exactness.RETRAINED).sum()) * found.search.n_splits_
+    savings = Savings(trainings - trained, found.seconds, found.worked, found.resumed)
+    if found.interrupted:
+        return savings
+    return savings.timed_on(request.estimator, scores.params, data, request.splitter, request.scoring)
 
 
 def _calibration(search: Any, data: Data) -> list[list[float]] | None:
