@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -285,8 +285,45 @@ class Product(_Pair):
         return self.left.input_gradient(rows, right) + self.right.input_gradient(rows, left)
 
 
+class Derived(Kernel):
+    """A kernel that is made of another one, ``kernel``, which a dataclass declares, and is like it in most respects."""
+
+    kernel: Kernel
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return self.kernel.bases
+
+    @property
+    def positive(self) -> bool:
+        return self.kernel.positive
+
+    @property
+    def buffers(self) -> int:
+        return self.kernel.buffers
+
+    def rank(self, n_features: int) -> float:
+        return self.kernel.rank(n_features)
+
+    @property
+    def follows_data(self) -> bool:
+        return self.kernel.follows_data
+
+    @property
+    def stationary(self) -> bool:
+        return self.kernel.stationary
+
+    @property
+    def width_factor(self) -> float | None:
+        return self.kernel.width_factor
+
+    def rescaled(self, factor: float) -> Kernel:
+        kernel: Kernel = replace(cast(Any, self), kernel=self.kernel.rescaled(factor))
+        return kernel
+
+
 @dataclass(frozen=True)
-class Scaled(Kernel):
+class Scaled(Derived):
     """``k(x, x') = factor kernel(x, x')``.
 
     Parameters
@@ -311,25 +348,6 @@ class Scaled(Kernel):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.factor) and self.factor >= 0):
             raise ValueError(f"A kernel can be scaled by a finite non-negative number only, got {self.factor}.")
-
-    @property
-    def bases(self) -> frozenset[Base]:
-        return self.kernel.bases
-
-    @property
-    def positive(self) -> bool:
-        return self.kernel.positive
-
-    @property
-    def buffers(self) -> int:
-        return self.kernel.buffers
-
-    def rank(self, n_features: int) -> float:
-        return self.kernel.rank(n_features)
-
-    @property
-    def follows_data(self) -> bool:
-        return self.kernel.follows_data
 
     def bound(self, n_features: int, variance: float | None = None) -> Kernel:
         return Scaled(self.factor, self.kernel.bound(n_features, variance))
@@ -356,17 +374,6 @@ class Scaled(Kernel):
         if self.factor == 0:
             return Scaled(0.0, self.kernel.with_log_parameters(values))
         return Scaled(float(np.exp(values[0])), self.kernel.with_log_parameters(values[1:]))
-
-    @property
-    def stationary(self) -> bool:
-        return self.kernel.stationary
-
-    @property
-    def width_factor(self) -> float | None:
-        return self.kernel.width_factor
-
-    def rescaled(self, factor: float) -> Kernel:
-        return Scaled(self.factor, self.kernel.rescaled(factor))
 
     def pullback(self, rows: Rows, G: Array) -> Array:
         own = [float(np.vdot(G, self.evaluate(rows.fresh)))] if self.factor > 0 else []

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Kernel, Lookup
+from .base import Derived, Kernel, Lookup
 from .bases import Array, Base, SelectedFeatures, of_scaled_features
 from .gamma import check_several
 from .rows import Rows
 
 
 @dataclass(frozen=True)
-class ARD(Kernel):
+class ARD(Derived):
     """A kernel of rows whose features are multiplied by ``scales``: ``kernel(s * x, s * x')``.
 
     One scale for each feature (automatic relevance determination), or for each group of features. Scales stand for the
@@ -95,34 +95,8 @@ class ARD(Kernel):
     def evaluate(self, lookup: Lookup) -> Array:
         return self.kernel.evaluate(lambda base: lookup(self._base(base)))
 
-    @property
-    def positive(self) -> bool:
-        return self.kernel.positive
-
-    @property
-    def buffers(self) -> int:
-        return self.kernel.buffers
-
-    @property
-    def stationary(self) -> bool:
-        return self.kernel.stationary
-
-    @property
-    def follows_data(self) -> bool:
-        return self.kernel.follows_data
-
-    def rank(self, n_features: int) -> float:
-        return self.kernel.rank(n_features)
-
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         return self.kernel.largest_off_diagonal(lambda base: smallest(self._base(base)))
-
-    @property
-    def width_factor(self) -> float | None:
-        return self.kernel.width_factor
-
-    def rescaled(self, factor: float) -> ARD:
-        return replace(self, kernel=self.kernel.rescaled(factor))
 
     @property
     def _learned_inside(self) -> NDArray[np.bool_]:
@@ -165,7 +139,7 @@ class ARD(Kernel):
 
 
 @dataclass(frozen=True)
-class Columns(Kernel):
+class Columns(Derived):
     """A kernel of some columns of the rows: one of several sources of data.
 
     Parameters
@@ -219,22 +193,6 @@ class Columns(Kernel):
     def evaluate(self, lookup: Lookup) -> Array:
         return self.kernel.evaluate(lambda base: lookup(SelectedFeatures(base, self._positions)))
 
-    @property
-    def positive(self) -> bool:
-        return self.kernel.positive
-
-    @property
-    def buffers(self) -> int:
-        return self.kernel.buffers
-
-    @property
-    def stationary(self) -> bool:
-        return self.kernel.stationary
-
-    @property
-    def follows_data(self) -> bool:
-        return self.kernel.follows_data
-
     def rank(self, n_features: int) -> float:
         return self.kernel.rank(len(self.columns))
 
@@ -248,13 +206,6 @@ class Columns(Kernel):
 
     def with_log_parameters(self, values: Array) -> Kernel:
         return replace(self, kernel=self.kernel.with_log_parameters(values))
-
-    @property
-    def width_factor(self) -> float | None:
-        return self.kernel.width_factor
-
-    def rescaled(self, factor: float) -> Kernel:
-        return replace(self, kernel=self.kernel.rescaled(factor))
 
     def pullback(self, rows: Rows, G: Array) -> Array:
         return self.kernel.pullback(rows.selected(self._positions), G)
