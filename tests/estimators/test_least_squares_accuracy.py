@@ -84,6 +84,20 @@ def precomputed_case(K, y, estimator, splits, weights=None):
     return Case(estimator, K, y, weights, splits, fixed_point.fixed(K), False)
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("smallest", [1e-2, 1e-4, 1e-6])
+def test_training_sets_that_are_nearly_singular_where_all_rows_are_not(seed, smallest):
+    """Indefinite matrices have such parts: of one half an eigenvalue is small, the other has a part of low rank."""
+    rng, m = np.random.default_rng(seed), 7
+    Q, R = (np.linalg.qr(rng.normal(size=(m, m)))[0] for _ in range(2))
+    eigenvalues = np.r_[smallest, rng.uniform(0.5, 1.0, m - 1) * rng.choice([-1, 1], m - 1)]
+    K = np.block([[Q * eigenvalues @ Q.T, Q @ R], [(Q @ R).T, np.zeros((m, m))]])
+    rows = np.arange(2 * m)
+    splits = [(rows[:m], rows[m:]), (rows[m // 2 :], rows[: m // 2])]
+    ridge = KernelRidge(kernel="precomputed", alpha=1e-9)
+    assert_label_is_true(precomputed_case((K + K.T) / 2, rng.standard_normal(2 * m), ridge, splits))
+
+
 SPLITTERS = {"five": KFold(5), "two": KFold(2), "shuffle": ShuffleSplit(3, random_state=0), "one by one": LeaveOneOut()}
 
 

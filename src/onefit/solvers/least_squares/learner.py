@@ -228,7 +228,7 @@ class _OneFit:
             [np.empty((L, size, c)) for size in sizes], np.zeros(L), bad, not np.isfinite(self.order), SINGULAR,
             least_squares=np.zeros(L, dtype=bool),
         )  # fmt: skip
-        relative_error = np.zeros(L)
+        relative_error, self.growth = np.zeros(L), np.zeros(L)
         for share, numbers in groups:
             usable = self.factor.harmless(ridges * share, bad)
             for positions, inverse in self.factor.inverses(usable):
@@ -236,7 +236,7 @@ class _OneFit:
                 del inverse  # before the next one is made
             relative_error = np.fmax(relative_error, self.factor.rounding(usable))
         size = self._size()
-        self.result.error += relative_error * size + LAST_DIGITS * size
+        self.result.error += (np.fmax(relative_error, self.growth) + LAST_DIGITS) * size
         if not self.resolve_small:
             self.result.error += small_values.THRESHOLD * float(np.abs(self.targets.Y).max())
         for part in self.result.test:
@@ -246,7 +246,7 @@ class _OneFit:
         return self.result
 
     def _size(self) -> Array:
-        """What rounding in scaled coordinates is relative to, for every ridge."""
+        """The largest value or target, for every ridge, to which rounding in scaled coordinates is relative."""
         parts = [np.abs(part).max(axis=(1, 2)) for part in [*self.result.test, self.targets.Y[None]]]
         largest = np.nanmax(np.array(np.broadcast_arrays(*parts)), axis=0)
         return np.asarray(largest * (self.scale.max() / self.scale.min()))
@@ -277,6 +277,7 @@ class _OneFit:
             fold = problem.folds.folds[number]
             if exact:
                 residuals = heldout.block_residuals(inverse, dual, fold.removed)
+                self._note_growth(positions, inverse, dual[:, fold.removed], residuals)
             else:
                 residuals = self._series(inverse, dual, fold, positions)
             if not self.pooled:
@@ -287,6 +288,17 @@ class _OneFit:
                 self.result.test[0][positions[:, None], fold.test] = values
             if self.on_train is not None:
                 self._report_training_rows(number, positions, inverse, dual, fold, residuals)
+
+    def _note_growth(self, positions: NDArray[np.intp], inverse: Inverse, dual: Array, residuals: Array) -> None:
+        r"""Keep the relative rounding of held-out values of an indefinite K, :math:`10 \epsilon \|G\| \|G_{II}^{-1}\|`.
+
+        Training sets may be nearly singular where all rows are not: :math:`\|G_{II}^{-1}\|` may exceed the norm of K,
+        as it cannot where K is definite. Residuals (L, l, c) :math:`G_{II}^{-1} dual_I` show how far: those of
+        small eigenvalues are the large ones.
+        """
+        if not inverse.definite:
+            grown = np.linalg.norm(residuals, axis=(1, 2)) / np.linalg.norm(dual, axis=(1, 2))
+            self.growth[positions] = np.fmax(self.growth[positions], 10 * EPS * inverse.norms() * grown)
 
     def _left_out_singly(self, inverse: Inverse, dual: Array) -> Array:
         """Leave-one-out values of all rows (L, n, c)."""
