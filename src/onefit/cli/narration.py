@@ -1,4 +1,4 @@
-"""What a search says while it works: its log, its warnings and how far it is, on stderr."""
+"""The log, the warnings and the progress of a search, on stderr while it works."""
 
 from __future__ import annotations
 

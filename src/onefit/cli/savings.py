@@ -64,7 +64,7 @@ class Savings:
     def timed_on(
         self, estimator: Any, candidates: list[dict[str, Any]], data: Data, splitter: Any, scoring: str | None
     ) -> Savings:
-        """These savings with an estimate of ``each``: some candidates are trained and scored on a fold each, and timed.
+        """Savings with an estimate of ``each``: some candidates are trained and scored on a fold each, and timed.
 
         Training times differ by orders of magnitude over a grid: the chosen candidate's would not do for all.
         """

@@ -33,7 +33,7 @@ def lost_values(values: Array, Y: Array, centre: Array | float) -> NDArray[np.bo
 
 
 def mean_target(Y: Array, weights: Array | None, bias: bool, rows: Rows) -> Array | float:
-    """What a machine predicts that has learned nothing but its bias from ``rows``."""
+    """Prediction of a machine that has learned nothing but its bias from ``rows``."""
     if not bias:
         return 0.0
     return np.asarray(np.average(Y[rows], axis=0, weights=None if weights is None else weights[rows]))

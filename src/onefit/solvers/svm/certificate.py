@@ -1,4 +1,4 @@
-r"""What a feasible dual point proves about the solution.
+r"""Bounds on the solution that a feasible dual point proves.
 
 For a positive semi-definite kernel, coefficients within their bounds (summing to zero with a bias) and any bias,
 

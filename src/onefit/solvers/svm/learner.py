@@ -1,4 +1,4 @@
-"""What all support vector machines share: a dual problem for each column of the targets.
+"""The base of all support vector machines: a dual problem for each column of the targets.
 
 One column is a pair of classes, or a regression.
 """
@@ -59,7 +59,7 @@ class SupportVectorLearner(ABC):
 
     @abstractmethod
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
-        """The same for the loss smoothed over h on both sides of its kinks: the ridge is one over its curvature."""
+        """The dual problem of the loss smoothed over h on both sides of its kinks: the ridge is one over its curvature."""
 
     @abstractmethod
     def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:

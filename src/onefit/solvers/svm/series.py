@@ -170,7 +170,7 @@ class _Terms:
         return self.values(*self.total(changes), tested)
 
     def _local(self, changes: _Changes, tested: list[Rows]) -> list[Array]:
-        """The same if splits divide the rows among them and no row rests at a bound.
+        """Values of tested rows if splits divide the rows among them and no row rests at a bound.
 
         Then r is zero but on the curved rows that a split changes, and a part of the inverse tells T there.
         Cost: O(m³) for the inverse, O(Σ l²) an order.
@@ -214,7 +214,7 @@ class _Terms:
         return self._newton(changes, first) if self.order == np.inf else self._finite(changes, first)
 
     def _first(self, changes: _Changes) -> Array:
-        """What ``a`` (n, t) would be if no row were curved."""
+        """First term ``a`` (n, t): all of the series if no row were curved."""
         first: Array = -changes.delta * self.start.slopes[:, None]
         if self.start.lacking is not None:
             first += self.start.lacking[:, None] * (changes.growth - 1.0)

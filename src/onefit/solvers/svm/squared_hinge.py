@@ -31,7 +31,7 @@ class SquaredHinge(TwoClassLearner):
         return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
 
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
-        """It has no kinks."""
+        """The loss has no kinks to smooth."""
         return self.dual(y, C, weights)
 
     def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
