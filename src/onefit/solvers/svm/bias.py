@@ -48,7 +48,7 @@ def undetermined_bias(dual: Dual, solution: Solution) -> tuple[float, float] | N
 
 
 def _roots(dual: Dual, u: Array) -> tuple[float, float]:
-    """The optimal bias of a curved loss: Newton's method on a falling, piecewise linear sum, or a search over its pieces."""
+    """The bias of a curved loss: Newton's method on a falling, piecewise linear sum, or a search over its pieces."""
     away, b = dual.target - u, 0.0
     size = float(np.abs(away).max())
     for _ in range(20):

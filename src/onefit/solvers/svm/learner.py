@@ -59,7 +59,7 @@ class SupportVectorLearner(ABC):
 
     @abstractmethod
     def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
-        """The dual problem of the loss smoothed over h on both sides of its kinks: the ridge is one over its curvature."""
+        """The dual problem of the loss smoothed over h around its kinks: the ridge is one over its curvature."""
 
     @abstractmethod
     def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
