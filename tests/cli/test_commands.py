@@ -67,7 +67,7 @@ def test_bench_finds_no_difference(onefit):
     assert onefit("bench", "--learner", "lssvm").exit_code == 1
 
 
-COMMANDS = ("select", "compare", "predict", "inspect", "datasets", "bench", "reproduce")
+COMMANDS = ("select", "compare", "predict", "inspect", "datasets", "bench", "reproduce", "benchmark")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

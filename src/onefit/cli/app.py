@@ -20,4 +20,4 @@ def onefit(
     """Choose the kernel and the regularisation of a kernel machine for about the price of training it once."""
 
 
-from . import select, compare, predict, evaluate, inspect, datasets, bench, reproduce  # noqa: E402, F401, I001  (in this order in --help)
+from . import select, compare, predict, evaluate, inspect, datasets, bench, reproduce, benchmark  # noqa: E402, F401, I001  (in this order in --help)

@@ -1,20 +1,17 @@
 """Learned kernels beside an isotropic grid and other libraries, on real data sets.
 
-    python benchmarks/learned.py results.csv [--rows 200] [--splits 10] [--sets housing,mpg] [--methods grid,ard]
-    python benchmarks/learned.py results.csv --summary
-
-Every line of the file is one method on one split of one data set. A run goes on where another one stopped: lines that
-are there are not computed again. Errors are root mean squares of regressions and shares of wrong labels, those of a
-summary relative to the isotropic grid on the same split; half an error is added to numbers of wrong labels, since
-ratios of zeros have no mean. Times are processor seconds.
+Every line of the file of results is one method on one split of one data set. A run goes on where another one stopped:
+lines that are there are not computed again. Errors are root mean squares of regressions and shares of wrong labels; in
+the summary they are relative to the isotropic grid on the same split. Half an error is added to numbers of wrong
+labels, since ratios of zeros have no mean. Times are processor seconds.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +19,8 @@ from scipy.stats import wilcoxon
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onefit import LSSVC, LSSVR, KernelLearnCV, KernelSearchCV, criteria, datasets, default_grid
-from onefit.kernels import ARD, Gaussian, Laplacian, Linear, Matern, WeightedSum
+from .. import LSSVC, LSSVR, KernelLearnCV, KernelSearchCV, criteria, datasets, default_grid
+from ..kernels import ARD, Gaussian, Laplacian, Linear, Matern, WeightedSum
 
 SETS = (
     "bodyfat", "housing", "mpg", "pyrim", "triazines", "eunite2001", "diabetes-progression", "abalone", "mg",
@@ -34,6 +31,7 @@ SETS = (
 
 FIELDS = ("set", "split", "method", "rows", "features", "error", "estimate", "seconds", "step", "steps")
 MOST_TESTED = 1000
+"""Rows, at most, that errors are taken over."""
 
 
 def machine(task: str):
@@ -41,19 +39,20 @@ def machine(task: str):
     return make_pipeline(StandardScaler(), LSSVC() if task == "classification" else LSSVR())
 
 
-def smooth(task: str):
-    return criteria.CV(loss="squared")
+SQUARED = criteria.CV(loss="squared")
 
 
 def grid(X, y, task):
     """The isotropic Gaussian kernel: the default grid."""
     model = machine(task)
-    return KernelSearchCV(model, default_grid(model, X, y), criterion=smooth(task), preprocessing="shared").fit(X, y)
+    return KernelSearchCV(model, default_grid(model, X, y), criterion=SQUARED, preprocessing="shared").fit(X, y)
 
 
 def learned(kernel, **options):
+    """A search for the parameters of a kernel."""
+
     def fit(X, y, task):
-        return KernelLearnCV(machine(task), kernel, criterion=smooth(task), random_state=0, **options).fit(X, y)
+        return KernelLearnCV(machine(task), kernel, criterion=SQUARED, random_state=0, **options).fit(X, y)
 
     return fit
 
@@ -74,10 +73,12 @@ class Shifted:
         self.model, self.shift = model, shift
 
     def predict(self, X):
+        """Values in the unit and place of the target."""
         return self.model.predict(X) + self.shift
 
 
 def boosting(X, y, task):
+    """Trees, for comparison."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     kind = HistGradientBoostingClassifier if task == "classification" else HistGradientBoostingRegressor
@@ -85,6 +86,7 @@ def boosting(X, y, task):
 
 
 def gaussian_process(X, y, task):
+    """scikit-learn's Gaussian process with one length per feature."""
     from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -96,7 +98,8 @@ def gaussian_process(X, y, task):
 
 
 def recursive_feature_machine(X, y, task):
-    from xrfm import xRFM  # pip install xrfm
+    """The recursive feature machines of the package xrfm, which needs a validation set."""
+    from xrfm import xRFM  # type: ignore[import-not-found]  # pip install xrfm
 
     rng = np.random.default_rng(0)
     order = rng.permutation(len(y))
@@ -108,9 +111,9 @@ def recursive_feature_machine(X, y, task):
     return make_pipeline(scaler, model)
 
 
-SEVERAL = WeightedSum([Gaussian(0.01), Gaussian(0.1), Laplacian(0.05), Matern(3.0, 2.5), Linear()])
+SEVERAL = WeightedSum((Gaussian(0.01), Gaussian(0.1), Laplacian(0.05), Matern(3.0, 2.5), Linear()))
 
-METHODS = {
+METHODS: dict[str, Callable] = {
     "grid": grid,
     "ard": learned(ARD(Gaussian())),
     "ard-unguarded": learned(ARD(Gaussian()), stop=None),
@@ -179,6 +182,7 @@ def run(path: Path, names, methods, splits: int, rows: int) -> None:
 
 
 def read(path: Path) -> list[dict]:
+    """The lines of a file of results, none if it is not there."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -205,21 +209,3 @@ def summary(path: Path) -> str:
             f"{won:5}/{len(cells) - won - lost}/{lost:<5} {p:7.3f} {seconds:8.2f}"
         )
     return "\n".join(text)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--rows", type=int, default=200)
-    parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--summary", action="store_true")
-    options = parser.parse_args()
-    if not options.summary:
-        run(options.path, options.sets.split(","), options.methods.split(","), options.splits, options.rows)
-    print(summary(options.path))
-
-
-if __name__ == "__main__":
-    main()
