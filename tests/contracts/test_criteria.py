@@ -22,7 +22,7 @@ from onefit import (
     compare,
     criteria,
 )
-from onefit.criteria import overview
+from onefit.criteria import documentation
 from onefit.criteria.base import READS, Criterion, capabilities_of
 from onefit.gram import DenseGram
 from onefit.machines import Exactness
@@ -198,16 +198,16 @@ class TestEveryCriterion:
         assert row["params"] == search.best_params_
 
     def test_has_its_row_in_the_table(self, kind, registered):
-        text = overview.markdown_table(criteria.REGISTRY.values())
+        text = documentation.markdown_table(criteria.REGISTRY.values())
         rows = [line for line in text.splitlines() if f'`{kind.__name__}`, "{kind.name}"' in line]
         assert len(rows) == 1
-        assert rows[0].replace("\\|", "").count("|") == len(overview.COLUMNS) + 1
+        assert rows[0].replace("\\|", "").count("|") == len(documentation.COLUMNS) + 1
 
 
 def test_the_table_of_the_documentation_is_up_to_date():
     page = PAGE.read_text(encoding="utf-8")
-    fresh = overview.insert(page, overview.markdown_table(criteria.REGISTRY.values()))
-    assert page == fresh, "run: python -m onefit.criteria.overview docs/criteria.md"
+    fresh = documentation.insert(page, documentation.markdown_table(criteria.REGISTRY.values()))
+    assert page == fresh, "run: python -m onefit.criteria.documentation docs/criteria.md"
 
 
 def test_names_that_are_pinned():

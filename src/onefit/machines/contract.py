@@ -1,4 +1,4 @@
-"""A candidate that the fast path understands."""
+"""The contract of learners, and machines: a learner with its kernel and its penalty."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The table of all criteria, from what they declare.
 
-``python -m onefit.criteria.overview docs/criteria.md`` writes it between the marks of that file.
+``python -m onefit.criteria.documentation docs/criteria.md`` writes it between the marks of that file.
 """
 
 from __future__ import annotations
