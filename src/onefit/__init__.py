@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .estimators.landmark_features import LandmarkFeatures, RandomFourierFeatures
     from .estimators.landmarks_curve import LandmarksWarning
     from .estimators.linear_ls_svm import LinearLSSVC
-    from .estimators.linear_machines import LinearL2SVC, LinearLogisticRegression
+    from .estimators.linear_machines import LinearEpsilonSVR, LinearHingeSVC, LinearL2SVC, LinearLogisticRegression
     from .estimators.ls_svm import LSSVC, LSSVR
     from .gram.approximation import Landmarks, RandomFeatures
     from .report.displays import (
@@ -64,6 +64,8 @@ _HOMES = {
     "LandmarkFeatures": "estimators.landmark_features",
     "Landmarks": "gram.approximation",
     "LandmarksWarning": "estimators.landmarks_curve",
+    "LinearEpsilonSVR": "estimators.linear_machines",
+    "LinearHingeSVC": "estimators.linear_machines",
     "LinearL2SVC": "estimators.linear_machines",
     "LinearLSSVC": "estimators.linear_ls_svm",
     "LinearLogisticRegression": "estimators.linear_machines",
@@ -107,6 +109,8 @@ __all__ = [
     "LandmarksWarning",
     "LearnedKernelDisplay",
     "LearningPathDisplay",
+    "LinearEpsilonSVR",
+    "LinearHingeSVC",
     "LinearL2SVC",
     "LinearLSSVC",
     "LinearLogisticRegression",

@@ -34,6 +34,8 @@ TRUSTED = frozenset(
         "onefit.LSSVC",
         "onefit.LSSVR",
         "onefit.LandmarkFeatures",
+        "onefit.LinearEpsilonSVR",
+        "onefit.LinearHingeSVC",
         "onefit.LinearL2SVC",
         "onefit.LinearLSSVC",
         "onefit.LinearLogisticRegression",

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, SVR
 
 from ..data import Folds
 from ..data.indexing import take_rows
@@ -18,11 +19,13 @@ from ..search.approximate import smallest_ridge, train_on_all_rows
 from ..search.choice import Choice
 from ..search.plan import plan
 from ..search.routing import split_pipeline
+from .epsilon_svm import EpsilonSVR
+from .hinge_svm import HingeSVC
 from .kernel_logistic import KernelLogisticRegression
 from .l2_svm import L2SVC
 from .landmark_features import LandmarkFeatures, RandomFourierFeatures
 from .linear_ls_svm import LinearLSSVC
-from .linear_machines import LinearL2SVC, LinearLogisticRegression
+from .linear_machines import LinearEpsilonSVR, LinearHingeSVC, LinearL2SVC, LinearLogisticRegression
 
 
 def deliver_on_features(choice: Choice) -> Pipeline:
@@ -48,6 +51,10 @@ def deliver_on_features(choice: Choice) -> Pipeline:
         last.classes_ = np.asarray(path.coded.coding.classes)
         last.n_features_in_ = len(coef)
         return Pipeline([("features", features), ("machine", last._take(coef, intercept))])
+    if isinstance(final, SVR | EpsilonSVR):
+        last = LinearEpsilonSVR(final.C, final.epsilon, path.learner.bias)._take(coef[:, 0], intercept[0])
+        last.n_features_in_ = len(coef)
+        return Pipeline([("features", features), ("machine", last)])
     last = _trained_ridge(final.alpha, path.learner.bias, coef, intercept, flat=path.coded.coding.flat)
     return Pipeline([("features", features), ("machine", last)])
 
@@ -56,6 +63,11 @@ def _linear_classifier(final: Any, bias: bool) -> Any:
     """The linear machine with the loss of a kernel machine."""
     if isinstance(final, L2SVC):
         return LinearL2SVC(final.C, bias, final.class_weight)
+    if isinstance(final, SVC):
+        shape = {"decision_function_shape": final.decision_function_shape, "break_ties": final.break_ties}
+        return LinearHingeSVC(final.C, bias, final.class_weight, **shape)
+    if isinstance(final, HingeSVC):
+        return LinearHingeSVC(final.C, bias, final.class_weight)
     if isinstance(final, KernelLogisticRegression):
         return LinearLogisticRegression(final.C, bias, final.class_weight)
     return LinearLSSVC(final.alpha, bias, final.class_weight)

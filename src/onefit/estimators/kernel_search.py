@@ -71,10 +71,10 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         A criterion that needs no machine, such as "sm" or "ckta", and how many kernels are kept for evaluation. The
         candidates of other kernels are labelled "pruned" and have no scores.
     approximation : Landmarks, RandomFeatures or None, default=None
-        Explicit features that stand for the kernels of ``KernelRidge``, ``LSSVC``, ``LSSVR``, ``L2SVC`` and
-        ``KernelLogisticRegression``: memory for m x m sums instead of n x n matrices. Least squares takes one pass over
-        the rows for each kernel (one for each fold where transformers learn on every fold, and one more for scorers
-        other than R² and squared errors), the others some ten for each value of C. Scores are those of training the
+        Explicit features that stand for the kernels: memory for m x m sums instead of n x n matrices. Least squares
+        takes one pass over the rows for each kernel (one for each fold where transformers learn on every fold, and one
+        more for scorers other than R² and squared errors), other machines ten to a hundred for each value of C; the
+        losses of ``SVC`` and ``SVR`` are smoothed a little, which ``status`` says. Scores are those of training the
         approximated machine on every fold, from sums over the folds. ``memory_budget`` is then 2 GiB unless given.
         Other criteria read the features of all rows, which then have to fit into the budget. Not with leave-one-out,
         ``screen``, the criterion "bif" or train scores.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from traceback import format_exc
 from typing import Any
 
@@ -35,6 +36,9 @@ from ..solvers.primal.least_squares import SplitSolution, solve_splits
 from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
 from ..solvers.primal.newton import columns_by_newton
 from ..solvers.primal.ridge_path import RidgePath
+from ..solvers.primal.smoothed import SmoothedLoss, columns_smoothed, hinge_stages, tube_stages
+from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
+from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.squared_hinge import SquaredHinge
 from .evaluate import FeatureGrams, appraisal_of, evaluate_path, fail_single_class, failed_rows, write_criteria
 from .row import Row
@@ -61,9 +65,10 @@ SHARE = 0.5
 
 def refuse_on_features(machine: Machine) -> str | None:
     """Why a machine cannot be trained on explicit features; None if it can."""
-    if not isinstance(machine.learner, SquareLoss | SquaredHinge | Logistic):
-        served = "KernelRidge, LSSVC, LSSVR, L2SVC and KernelLogisticRegression"
-        return f"An approximation serves {served}, not {machine.learner.name}."
+    if not isinstance(machine.learner, SquareLoss | SquaredHinge | Logistic | Hinge | EpsilonInsensitive):
+        return f"An approximation does not serve {machine.learner.name}."
+    if isinstance(machine.learner, EpsilonInsensitive) and machine.learner.epsilon == 0:
+        return "With an approximation epsilon must be positive: its loss is smoothed over a hundredth of it."
     if isinstance(machine.kernel, Precomputed):
         return "An approximation needs kernels of rows: a precomputed Gram matrix has none."
     if isinstance(machine.learner, SquareLoss) and min(machine.penalties) <= 0:
@@ -113,6 +118,7 @@ class _PathOnFeatures:
     settings: Settings
     ledger: Ledger
     _accuracy: Array | None = None  # (L,) of iterative solutions
+    _bound: Array | None = None  # (L,) distance from the solution without smoothing, at most
 
     def rows(self) -> list[Row]:
         """Rows with scores, and the scores with fewer landmarks; without ``scoring`` out-of-fold values instead."""
@@ -125,9 +131,12 @@ class _PathOnFeatures:
             row = Row(entry.candidate, fit_seconds=seconds, exactness=Exactness.APPROXIMATE, status=self._basis.label)
             if self.path.frozen:
                 row.add_status("shared preprocessing")
-            row.error_bound = float(accuracy[np.searchsorted(self.path.penalties, entry.penalties)].max())
-            if row.error_bound > UNSOLVED:
+            used = np.searchsorted(self.path.penalties, entry.penalties)
+            row.error_bound = float((accuracy if self._bound is None else self._bound)[used].max())
+            if accuracy[used].max() > UNSOLVED:
                 row.add_status("the solver stopped before it had converged")
+            if self._bound is not None:
+                row.add_status(f"the loss is smoothed over {self._stages[-1].h:g} on both sides of its kinks")
             row.curve = {name: found[:, k] for name, found in scores.items()}  # (sizes, splits)
             row.test = {name: found[-1].copy() for name, found in row.curve.items()}
             row.values = [part[k] for part in values] or None
@@ -235,19 +244,32 @@ class _PathOnFeatures:
         self, view: FeatureView, feature_map: FeatureMap, targets: Targets, groups: list[Cells], shares: Array
     ) -> list[SplitSolution]:
         """Coefficients of every candidate and split, for losses of classes; C grows as ridges shrink."""
-        bias = self.path.learner.bias
+        learner, bias = self.path.learner, self.path.learner.bias
+        common: dict[str, Any] = {"bias": bias, "ratios": 1.0 / shares, "threads": self.settings.streaming.threads}
+        given = (feature_map, view.X, targets.Y, groups, self.path.penalties)
         with self.ledger.record("heldout"):
-            found, decrement, passes = columns_by_newton(
-                feature_map, view.X, targets.Y, groups, self.path.penalties,
-                SquaredHingeLoss() if isinstance(self.path.learner, SquaredHinge) else LogisticLoss(),
-                bias=bias, ratios=1.0 / shares, threads=self.settings.streaming.threads,
-            )  # fmt: skip
+            if isinstance(learner, Hinge | EpsilonInsensitive):
+                pairs = isinstance(learner, Hinge)
+                found, decrement, gap, passes = columns_smoothed(*given, self._stages, pairs=pairs, **common)
+                bound = np.sqrt(2.0 * gap.max(axis=(0, 2)))
+                self._bound = bound if self._bound is None else np.maximum(bound, self._bound)
+            else:
+                loss = SquaredHingeLoss() if isinstance(learner, SquaredHinge) else LogisticLoss()
+                found, decrement, passes = columns_by_newton(*given, loss, **common)
         self.ledger.add("pass", passes, 0.0)
         accuracy = np.sqrt(decrement.max(axis=2))  # (splits, L)
         worst = accuracy.max(axis=0)
         self._accuracy = worst if self._accuracy is None else np.maximum(worst, self._accuracy)
         coef, constant = (found[:, :, :-1], found[:, :, -1]) if bias else (found, np.zeros_like(found[:, :, 0]))
         return [SplitSolution([RidgePath(*own)], accuracy=bound) for *own, bound in zip(coef, constant, accuracy)]
+
+    @cached_property
+    def _stages(self) -> list[SmoothedLoss]:
+        """The loss with kinks, smoothed over less and less."""
+        learner = self.path.learner
+        if isinstance(learner, EpsilonInsensitive):
+            return tube_stages(learner.epsilon, float(self.path.targets.Y.std()))
+        return hinge_stages()
 
     def _most_cells(self, width: int) -> int:
         """Cells whose sums fit into the memory budget; an error if not even two do."""

@@ -51,7 +51,7 @@ class NewtonSolutions:
 
 
 @dataclass
-class _Problem:
+class MarginProblem:
     """One loss, penalty and column of labels on the cells of some splits."""
 
     feature_map: FeatureMap
@@ -62,6 +62,7 @@ class _Problem:
     C: float
     bias: bool
     threads: int
+    counts: NDArray[np.bool_] | None = None  # rows that count; None: those with a label that is not zero
     passes: int = 0
 
     @property
@@ -75,7 +76,7 @@ class _Problem:
     def blocks(self, blocks: Iterator[slice]) -> Iterator[tuple[Array, Array, NDArray[np.intp], Array]]:
         """(features with a constant, labels, cells, C times weights) of the rows that count, a block at a time."""
         for rows in blocks:
-            used = np.flatnonzero(self.y[rows])
+            used = np.flatnonzero(self.y[rows] if self.counts is None else self.counts[rows])
             if not len(used):
                 continue
             Z = self.feature_map(self.X[rows][used])
@@ -112,11 +113,12 @@ class _Problem:
         return tuple(sum(parts[1:], start=parts[0]) for parts in zip(*found))  # type: ignore[return-value]
 
     def of_splits(
-        self, thetas: Array, share: Array, near: Array, fresh: Sequence[bool]
+        self, thetas: Array, share: Array, near: Array | None, fresh: Sequence[bool]
     ) -> tuple[Array, Array, dict[int, Array]]:
         """(losses (t,), gradients (t, q), corrections {split: (q, q)}) of splits at a point each, without the penalty.
 
-        Corrections are the changes of the Hessians since the point ``near``, of the splits for which they are wanted.
+        Corrections are the changes of the Hessians since the point ``near``, of the splits for which they are wanted;
+        without such a point they are the Hessians.
         """
         t, q = thetas.shape
         wanted = np.flatnonzero(fresh)
@@ -128,7 +130,7 @@ class _Problem:
                 factor = weights[:, None] * share[:, cell].T
                 losses += (factor * self.loss.value(y[:, None], F)).sum(axis=0)
                 gradients += (factor * self.loss.slope(y[:, None], F)).T @ Z
-                before = self.loss.curvature(y, Z @ near) if len(wanted) else y
+                before = np.zeros(len(y)) if near is None else self.loss.curvature(y, Z @ near)
                 for k, i in enumerate(wanted):
                     change = factor[:, i] * (self.loss.curvature(y, F[:, i]) - before)
                     rows = np.flatnonzero(change)
@@ -138,6 +140,26 @@ class _Problem:
         found = self.run(lane)
         losses, gradients, corrections = (sum(parts[1:], start=parts[0]) for parts in zip(*found))
         return losses, gradients, dict(zip(wanted.tolist(), corrections))
+
+    def along(self, thetas: Array, steps: Array, share: Array, sizes: Array) -> Array:
+        """Losses (t, sizes) of splits at several points of a line each, without the penalty."""
+
+        def lane(blocks: Iterator[slice]) -> Array:
+            losses = np.zeros((len(thetas), len(sizes)))
+            for Z, y, cell, weights in self.blocks(blocks):
+                F, D, factor = Z @ thetas.T, Z @ steps.T, weights[:, None] * share[:, cell].T
+                for k, size in enumerate(sizes):
+                    losses[:, k] += (factor * self.loss.value(y[:, None], F + size * D)).sum(axis=0)
+            return losses
+
+        found = self.run(lane)
+        return np.asarray(sum(found[1:], start=found[0]))
+
+    def weight(self, share: Array) -> Array:
+        """C times the weights of all rows of each split."""
+        used = self.y != 0 if self.counts is None else self.counts
+        weights = used.astype(np.float64) if self.cells.weights is None else used * self.cells.weights
+        return np.asarray(self.C * share @ np.bincount(self.cells.number, weights, self.cells.count))
 
 
 def solve_splits_by_newton(
@@ -158,7 +180,7 @@ def solve_splits_by_newton(
     ``ratios`` multiply C in each split. Cost: a few passes with one weighted sum of squares, n r² multiplications, and
     a few with products only, 4 n r for each split.
     """
-    problem = _Problem(feature_map, X, y, cells, loss, C, bias, threads)
+    problem = MarginProblem(feature_map, X, y, cells, loss, C, bias, threads)
     share = cells.share * ratios[:, None]
     whole = share[0] if len(share) == 1 else (cells.share.max(axis=0) > 0).astype(np.float64)
     theta = np.zeros(len(problem.penalty)) if start is None else start.copy()
@@ -167,7 +189,7 @@ def solve_splits_by_newton(
     return NewtonSolutions(thetas, decrement, problem.passes), theta
 
 
-def _minimise_whole(problem: _Problem, theta: Array, share: Array, *, exact: bool) -> tuple[Array, tuple]:
+def _minimise_whole(problem: MarginProblem, theta: Array, share: Array, *, exact: bool) -> tuple[Array, tuple]:
     """(the minimiser for all cells, sums of the cells there), by Newton's method with step halving."""
     best, previous, step = np.inf, theta, np.zeros_like(theta)
     for _ in range(MOST_PASSES):
@@ -187,7 +209,7 @@ def _minimise_whole(problem: _Problem, theta: Array, share: Array, *, exact: boo
 
 
 def _minimise_splits(
-    problem: _Problem, theta: Array, share: Array, gradients: Array, hessians: Array
+    problem: MarginProblem, theta: Array, share: Array, gradients: Array, hessians: Array
 ) -> tuple[Array, Array]:
     """(parameters (t, q), squared Newton decrements (t,)) of all splits, from the sums of the cells at ``theta``."""
     penalty = problem.penalty
