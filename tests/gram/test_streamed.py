@@ -6,7 +6,7 @@ from scipy import sparse
 
 from onefit.gram.cells import disjoint_cells, grouped_cells
 from onefit.gram.feature_map import FourierMap, LandmarkMap
-from onefit.gram.streamed import accumulate, products
+from onefit.gram.streamed import accumulate, in_lanes, products
 from onefit.kernels import Gaussian
 
 
@@ -140,3 +140,24 @@ def test_entries_of_a_gaussian_kernel_have_all_their_digits(gamma, shift):
     for rows, expected in ((X, exact), (np.vstack([X, X[:1] + 1e6]), np.vstack([exact, np.zeros(30)]))):
         feature_map = LandmarkMap(kernel, landmarks, np.arange(30), np.asfortranarray(np.eye(30)))
         np.testing.assert_allclose(feature_map(rows)[:130], expected[:130], rtol=1e-11, atol=1e-13)
+
+
+def test_an_error_in_one_lane_ends_the_other():
+    """Of forty blocks the second fails: the other lane stops after the block that it is at."""
+    import threading
+    import time
+
+    seen, failed = [], threading.Event()
+
+    def run(blocks):
+        for block in blocks:
+            if block.start == 10:
+                failed.set()
+                raise ValueError("the second block")
+            failed.wait(5.0)
+            time.sleep(0.05)
+            seen.append(block.start)
+
+    with pytest.raises(ValueError, match="the second block"):
+        in_lanes(run, 400, 1, 2, step=10)
+    assert len(seen) < 5

@@ -11,10 +11,11 @@ the lanes are added at the end. Results therefore do not depend on the number of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Event
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -191,8 +192,21 @@ def in_lanes(run: Callable[[Iterator[slice]], T], n: int, width: int, threads: i
     lanes = [blocks[lane::LANES] for lane in range(LANES) if blocks[lane::LANES]]
     if threads == 1 or len(lanes) == 1:
         return [run(iter(lane)) for lane in lanes]
+    stop = Event()
+
+    def until_stopped(lane: list[slice]) -> Iterator[slice]:
+        for block in lane:
+            if stop.is_set():
+                return
+            yield block
+
     with ThreadPoolExecutor(min(threads, len(lanes))) as pool:
-        return list(pool.map(lambda lane: run(iter(lane)), lanes))
+        running = [pool.submit(run, until_stopped(lane)) for lane in lanes]
+        try:
+            wait(running, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()  # an error in one lane, or Ctrl-C, ends the others after their block
+        return [lane.result() for lane in running]
 
 
 def blocks_of(n: int, width: int, step: int | None = None) -> list[slice]:

@@ -165,7 +165,7 @@ def check_budget(n: int, *, bases: int, views: int, workers: int, budget: float,
     raise ValueError(
         f"{n:,} rows need {human(arrays * square)} ({arrays} arrays of n x n doubles for {workers} worker(s)), "
         f"more than the memory budget of {human(budget)}, in which {largest:,} rows would fit{hint}. "
-        "Use fewer rows or workers, or raise memory_budget."
+        "Use fewer rows or workers, raise memory_budget, or pass approximation=Landmarks(1000) to KernelSearchCV."
     )
 
 
