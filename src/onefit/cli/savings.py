@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TIMED = 8
 """Trainings that are timed, at most."""
 
-ENOUGH = 1.0
+ENOUGH = 0.4
 """Seconds after which no further training is timed."""
 
 CONFIDENCE = 0.9
