@@ -57,6 +57,9 @@ def _round_step(length: float) -> float:
 
 
 def _short(value: float, step: float) -> str:
+    if 1e3 <= step < 1e12:  # short enough to stand beside the axis
+        unit, letter = next((10.0**k, name) for k, name in ((9, "G"), (6, "M"), (3, "k")) if step >= 10.0**k)
+        return f"{value / unit:g}{letter}" if value else "0"
     if not 1e-3 <= step < 1e4:
         return f"{value:.4g}"
     return f"{value:.{max(0, -math.floor(math.log10(step)))}f}"

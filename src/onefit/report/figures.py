@@ -65,7 +65,7 @@ def precision_recall(facts: Classified) -> str:
 
 def learning(curve: LearningCurve) -> str:
     """Score over the number of rows, with a band of one standard error."""
-    x = horizontal(curve.rows, logarithmic=True)
+    x = horizontal(curve.rows)
     y = vertical([*(curve.values - curve.errors), *(curve.values + curve.errors)])
     across, up = x(curve.rows), y(curve.values)
     outline = np.concatenate([y(curve.values - curve.errors), y(curve.values + curve.errors)[::-1]])

@@ -88,7 +88,7 @@ def column_facts(name: str, values: np.ndarray, kind: str | None = None) -> Colu
         return ColumnFacts(name, kind or "number", missing, 0, "no value", ())
     low, middle, high = np.quantile(known, [0, 0.5, 1])
     counts = np.histogram(known, bins=BARS)[0] if high > low else np.array([len(known)])
-    summary = f"{number(low, 3)} … {number(middle, 3)} … {number(high, 3)}"
+    summary = " … ".join(number(end, 4) for end in (low, middle, high))
     bars = tuple(float(count) for count in counts / counts.max())
     return ColumnFacts(name, kind or "number", missing, len(np.unique(known)), summary, bars)
 

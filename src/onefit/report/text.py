@@ -19,14 +19,15 @@ LONGEST = 120
 def number(value: Any, digits: int = 4) -> str:
     """A number with so many digits; a dash for what is not one.
 
-    >>> number(0.95312345), number(12), number(1e-9), number(float("nan")), number(None)
-    ('0.9531', '12', '1e-09', '–', '–')
+    >>> number(0.95312345), number(12), number(1e-9), number(float("nan")), number(None), number(123456.7)
+    ('0.9531', '12', '1e-09', '–', '–', '123,457')
     """
     if value is None or (isinstance(value, Real) and math.isnan(value)):
         return "–"
     if isinstance(value, Integral):
         return f"{int(value):,}"
-    return f"{float(value):.{digits}g}"
+    large = 10.0**digits <= abs(value) < 1e9  # whole numbers are easier to read than powers of ten
+    return f"{float(value):,.0f}" if large else f"{float(value):.{digits}g}"
 
 
 def plain(value: Any) -> str:
