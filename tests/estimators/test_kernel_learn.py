@@ -112,6 +112,29 @@ def test_outer_scores_are_those_of_the_whole_search_on_training_rows():
     assert learned.outer_score_ == learned.best_score_ == learned.cv_results_["mean_test_score"][learned.best_index_]
 
 
+def test_a_margin_takes_an_earlier_step_that_is_as_good():
+    X, y = regression()
+    options = {"max_iter": 3, "cv": 3, "outer_cv": 3}
+    plain = KernelLearnCV(LSSVR(), ARD(Gaussian()), **options).fit(X, y)
+    assert plain.best_index_ > 0
+    careful = KernelLearnCV(LSSVR(), ARD(Gaussian()), margin=1.0, **options).fit(X, y)
+    splits = [careful.cv_results_[f"split{k}_test_score"] for k in range(3)]
+    assert np.shape(splits) == (3, careful.n_iter_)
+    assert 0 < careful.best_index_ <= plain.best_index_
+    assert KernelLearnCV(LSSVR(), ARD(Gaussian()), margin=1e6, **options).fit(X, y).best_index_ == 0
+
+
+def test_the_margin_is_counted_in_standard_errors_of_the_difference():
+    from onefit.estimators.outer_folds import OuterOutcome, OuterScores
+
+    losses = np.array([[3.0, 2.2, 2.0, 2.1], [3.1, 2.0, 1.9, 2.2], [2.9, 1.9, 2.0, 2.3]])
+    scores = OuterScores.of([OuterOutcome(row, row, 1.0) for row in losses], 4)
+    difference = losses[:, 1] - losses[:, 2]
+    exact = difference.mean() / (difference.std(ddof=1) / np.sqrt(3))
+    assert scores.best() == scores.best(0.99 * exact) == 2
+    assert scores.best(1.01 * exact) == 1
+
+
 def test_step_zero_is_the_answer_of_the_grid_and_no_steps_are_asked_for():
     X, y = regression()
     learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=0).fit(X, y)
@@ -406,6 +429,7 @@ def test_predictions_can_be_cross_validated():
         ({"start": "agop", "kernel": Gaussian()}, "ARD"),
         ({"method": "align"}, "WeightedSum"),
         ({"method": "magic"}, "method"),
+        ({"margin": -1.0}, "margin"),
         ({"max_iter": -1}, "max_iter"),
         ({"max_iter": 1.5}, "max_iter"),
         ({"scoring": ["r2"]}, "scoring"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +76,9 @@ class KernelLearnCV(GridSearchCV):
         the last step of the plain descent.
     outer_cv : int, splitter or iterable, default=5
         The outer folds.
+    margin : float, default=0.0
+        Zero takes the step with the smallest loss on outer folds; a larger number the first step whose loss is not
+        above it by more than so many standard errors, over the folds, of the difference: one is more careful.
     max_iter : int, default=40
         Steps of L-BFGS.
     start : {"grid", "agop"}, default="grid"
@@ -143,6 +146,7 @@ class KernelLearnCV(GridSearchCV):
         cv=None,
         stop="outer",
         outer_cv=5,
+        margin=0.0,
         max_iter=40,
         start="grid",
         scoring=None,
@@ -159,6 +163,7 @@ class KernelLearnCV(GridSearchCV):
         self.cv = cv
         self.stop = stop
         self.outer_cv = outer_cv
+        self.margin = margin
         self.max_iter = max_iter
         self.start = start
         self.scoring = scoring
@@ -211,6 +216,8 @@ class KernelLearnCV(GridSearchCV):
             raise ValueError(f'start="agop" learns scales of features: kernel must be an ARD, got {self.kernel}.')
         if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < 0:
             raise ValueError(f"max_iter must be a whole number that is not negative, got {self.max_iter!r}.")
+        if not isinstance(self.margin, Real) or not 0 <= self.margin < float("inf"):
+            raise ValueError(f"margin must be a number that is not negative, got {self.margin!r}.")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring must be one metric, or None, got {self.scoring!r}.")
         drawn = self.cv is None or isinstance(self.cv, Integral) or hasattr(self.cv, "split")
@@ -325,7 +332,7 @@ class KernelLearnCV(GridSearchCV):
         """Attributes of a fitted search."""
         found = evaluate(task, [{name: [value] for name, value in step.items()} for step in steps], task.criterion)
         self.cv_results_ = learning_table(steps, natural_values(found, task.criterion), scores)
-        self.best_index_ = scores.best if self.stop == "outer" else len(steps) - 1
+        self.best_index_ = scores.best(float(self.margin)) if self.stop == "outer" else len(steps) - 1
         self.best_params_ = steps[self.best_index_]
         self.best_score_ = self.outer_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.multimetric_, self.n_iter_ = False, len(steps)

@@ -103,8 +103,17 @@ class OuterScores:
             return np.full(self.losses.shape[1], np.nan)
         return np.asarray(np.average(self.losses[used], axis=0, weights=self.weights[used]))
 
-    @property
-    def best(self) -> int:
-        """The first step at which the pooled loss is smallest; the start if no fold says anything."""
+    def best(self, margin: float = 0.0) -> int:
+        """The first step at which the pooled loss is smallest; the start if no fold says anything.
+
+        With a ``margin`` the first step whose losses are, in the mean over folds, not above those by more than so many
+        standard errors of the difference.
+        """
         losses = np.where(np.isnan(self.pooled_loss), np.inf, self.pooled_loss)
-        return int(losses.argmin())
+        chosen = int(losses.argmin())
+        used = self.losses[self.weights > 0]
+        if not margin or len(used) < 2:
+            return chosen
+        above = used[:, : chosen + 1] - used[:, [chosen]]
+        errors = above.std(axis=0, ddof=1) / np.sqrt(len(used))
+        return int(np.flatnonzero(above.mean(axis=0) <= margin * errors)[0])

@@ -116,9 +116,11 @@ SEVERAL = WeightedSum((Gaussian(0.01), Gaussian(0.1), Laplacian(0.05), Matern(3.
 METHODS: dict[str, Callable] = {
     "grid": grid,
     "ard": learned(ARD(Gaussian())),
+    "ard-margin": learned(ARD(Gaussian()), margin=1.0),
     "ard-unguarded": learned(ARD(Gaussian()), stop=None),
     "ard-penalty": learned(ARD(Gaussian()), stop="penalty"),
     "agop": learned(ARD(Gaussian()), start="agop", max_iter=0),
+    "agop-margin": learned(ARD(Gaussian()), start="agop", max_iter=0, margin=1.0),
     "agop-ard": learned(ARD(Gaussian()), start="agop"),
     "ard-matern": learned(ARD(Matern(nu=2.5))),
     "lml-ard": by_likelihood,
