@@ -148,3 +148,31 @@ def test_whole_numbers_are_classes_if_rows_share_them(onefit, tmp_path):
     result = onefit("select", "many.csv", "--cv", 3, "--json")
     assert json.loads(result.stdout)["task"] == "regression"
     assert "--task classification" in result.stderr
+
+
+@pytest.mark.slow
+def test_landmarks_stand_for_the_kernel(onefit, prices, mixed, tmp_path):
+    for path, task in ((prices, "regression"), (mixed, "classification")):
+        saved, report = tmp_path / f"{task}.skops", tmp_path / f"{task}.html"
+        result = onefit("select", path, "--cv", 4, "--landmarks", 40, "--json", "--save", saved, "--report", report)
+        assert result.exit_code == 0, result.stderr
+        facts = json.loads(result.stdout)
+        assert facts["exactness"] == "approximate"
+        assert facts["learner"] in ("LSSVR", "LSSVC")
+        names = run_code(facts["code"])
+        folds = (StratifiedKFold if task == "classification" else KFold)(4, shuffle=True, random_state=0)
+        scores = cross_val_score(names["model"], names["X"], names["y"], cv=folds)
+        assert facts["score"] == pytest.approx(scores.mean(), rel=1e-6)
+        assert onefit("predict", saved, path).exit_code == 0
+        assert report.exists()
+
+
+def test_landmarks_are_taken_where_gram_matrices_do_not_fit(capsys):
+    from onefit.cli.landmarks import landmarks_for
+
+    assert landmarks_for(1000, None, "1GB") is None
+    assert landmarks_for(100_000, 0, "1GB") is None
+    assert landmarks_for(100, 40, "1GB").n_landmarks == 40
+    assert "landmarks" not in capsys.readouterr().err
+    assert landmarks_for(100_000, None, "4GB").n_landmarks == 1000
+    assert "1,000 landmarks stand for them" in capsys.readouterr().err

@@ -22,7 +22,7 @@ def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
     from .. import __version__
     from .code import rebuilding_code
 
-    machine = final_step(selection.model)
+    machine = final_step(selection.described)
     params = {last_part(name): getattr(value, "item", lambda value=value: value)()
               for name, value in selection.params.items()}  # fmt: skip
     return {
@@ -48,7 +48,7 @@ def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
         "folds": selection.folds,
         "exactness": selection.exactness,
         "onefit": __version__,
-        "code": rebuilding_code(rows, selection.model),
+        "code": rebuilding_code(rows, selection.described, selection.search.approximation),
     }
 
 
@@ -143,7 +143,7 @@ def _how_chosen(selection: Selection, request: Request) -> str:
     text = ""
     if needs_no_machine(resolve(request.criterion)) and not selection.interrupted:
         text += f"{MARGIN}({request.criterion} judges kernels; the penalty was chosen by cross-validation)"
-    if len(getattr(selection.model, "steps", ())) > 1:
+    if len(getattr(selection.described, "steps", ())) > 1:
         text += f"{MARGIN}(while choosing, columns were transformed once for all folds, without the target)"
     return text
 
@@ -160,6 +160,8 @@ def reason_of(selection: Selection) -> str:
         # scikit-learn's solver stops at tol, which moves what a score such as roc_auc is made of
         stops_early = " with a small tol" if machine.stops_at_tol and machine.exact_tol is None else ""
         return f"what GridSearchCV computes for this candidate{stops_early}{bound}"
+    if selection.search.approximation is not None:
+        return "what training on the same landmarks gives on every fold"
     if selection.exactness == "retrained":
         return "trained on every fold, as GridSearchCV does"
     return f"the error is at most {number(selection.bound, 2)}"

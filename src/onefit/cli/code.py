@@ -11,16 +11,23 @@ if TYPE_CHECKING:
     from .data import Data
 
 
-def rebuilding_code(data: Data, model: Any) -> str:
-    """Lines to copy and paste; they end with ``model`` fitted on all rows."""
+def rebuilding_code(data: Data, model: Any, landmarks: Any = None) -> str:
+    """Lines to copy and paste; they end with ``model`` fitted on all rows, on ``landmarks`` if there are some."""
     imports = {("onefit", "datasets")}
-    built = f"model = {expression(model, imports)}"
+    built, fit = f"model = {expression(model, imports)}", "model.fit(X, y{})"
+    if landmarks is not None:
+        imports |= {("onefit", "KernelSearchCV"), ("onefit", "Landmarks")}
+        drawn = f"Landmarks({landmarks.n_landmarks}, {landmarks.method!r}, random_state={landmarks.random_state})"
+        fit = (
+            f"search = KernelSearchCV(model, {{{{}}}}, cv=2, approximation={drawn}).fit(X, y{{}})\n"
+            "model = search.best_estimator_"
+        )
     modules = sorted({module for module, _ in imports}, key=lambda module: (module == "onefit", module))
     lines = [f"from {module} import {', '.join(sorted(n for m, n in imports if m == module))}" for module in modules]
     reading = _reading(data)
     numpy = ["import numpy as np"] if any("np." in line for line in [*reading, built]) else []
     weights = "" if data.weights is None else f", {model.steps[-1][0]}__sample_weight=weights"
-    return "\n".join([*numpy, *lines, "", *reading, "", built, f"model.fit(X, y{weights})"])
+    return "\n".join([*numpy, *lines, "", *reading, "", built, fit.format(weights)])
 
 
 def _reading(data: Data) -> list[str]:

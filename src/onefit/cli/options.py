@@ -85,6 +85,16 @@ ScoringOption = Annotated[
 GroupsOption = Annotated[
     str | None, typer.Option("--groups", help="A column whose equal values stay in one fold; not used as an input.")
 ]
+LandmarksOption = Annotated[
+    int | None,
+    typer.Option(
+        "--landmarks",
+        min=0,
+        show_default=False,
+        help="Landmarks that stand for kernel matrices; without it 1000 where these do not fit into memory; 0: none.",
+    ),
+]
+MemoryOption = Annotated[str | None, typer.Option("--memory", help="Memory that may be taken, such as 4GB.")]
 ScaleOption = Annotated[Scale, typer.Option("--scale", help="How columns of numbers are scaled.")]
 JobsOption = Annotated[int, typer.Option("--jobs", callback=_refuse_no_jobs, help="Threads; -1 is one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

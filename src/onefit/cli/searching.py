@@ -37,6 +37,8 @@ class Request:
     budget: float | None = None
     journal: Path | None = None
     jobs: int = 1
+    approximation: Any = None
+    memory: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,15 @@ class Selection:
     fold_scores: Any
     baseline: Yardstick | None
     calibration: list[list[float]] | None
+
+    @property
+    def described(self) -> Any:
+        """The chosen machine with its kernel: of a model on landmarks, the one that it approximates."""
+        from sklearn.base import clone
+
+        if self.search.approximation is None:
+            return self.model
+        return clone(self.search.estimator).set_params(**self.params)
 
 
 @dataclass(frozen=True)
@@ -150,6 +161,10 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
 
 def _trained(request: Request, data: Data, params: dict[str, Any]) -> Any:
     """A candidate, trained on all rows as a search delivers it."""
+    if request.approximation is not None:
+        single = {name: [value] for name, value in params.items()}
+        search = _search(request, data, single, "cv", "shared")
+        return search.fit(data.X, data.y, **fit_arguments(request.estimator, data)).best_estimator_
     from sklearn.base import clone
 
     from ..estimators.delivery import deliver
@@ -164,7 +179,7 @@ def _savings(found: EndedSearch, request: Request, data: Data, scores: Any, trai
 
     trained = int((scores.exactness == Exactness.RETRAINED).sum()) * found.search.n_splits_
     savings = Savings(trainings - trained, found.seconds, found.worked, found.resumed)
-    if found.interrupted:
+    if found.interrupted or request.approximation is not None:  # a training would need the Gram matrix
         return savings
     return savings.timed_on(request.estimator, scores.params, data, request.splitter, request.scoring)
 
@@ -210,7 +225,8 @@ def _search(request: Request, data: Data, grid: Any, criterion: str, preprocessi
 
     return KernelSearchCV(
         request.estimator, grid, criterion=criterion, preprocessing=preprocessing, cv=request.splitter,
-        n_jobs=request.jobs, **search_arguments(request.scoring, data),
+        n_jobs=request.jobs, approximation=request.approximation, memory_budget=request.memory,
+        **search_arguments(request.scoring, data),
     )  # fmt: skip
 
 

@@ -24,8 +24,10 @@ from .options import (
     JsonOption,
     KernelOption,
     KindOption,
+    LandmarksOption,
     Learner,
     LearnerOption,
+    MemoryOption,
     PositiveOption,
     Scale,
     ScaleOption,
@@ -68,6 +70,8 @@ def select(
     scale: ScaleOption = Scale.standard,
     budget: Annotated[str | None, typer.Option(help="Choose from what is done after this time: 60s, 5m.")] = None,
     jobs: JobsOption = 1,
+    landmarks: LandmarksOption = None,
+    memory: MemoryOption = None,
     save: Annotated[Path | None, typer.Option(help="Save the model, such as model.skops.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Keep what is finished in this file.")] = None,
@@ -96,6 +100,8 @@ def select(
         _check_journal(journal, resume)
         from ..criteria import resolve
         from .answer import reference_text, show, show_json
+        from .landmarks import landmarks_for
+        from .pipeline import build
         from .preparation import prepare
         from .request import TableRequest
         from .searching import Request
@@ -106,8 +112,13 @@ def select(
                              weights, time, folds == Folds.time, positive)  # fmt: skip
         ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
                         class_weight=class_weight)  # fmt: skip
-        rows = ready.rows
-        request = Request(ready.estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs)
+        rows, estimator = ready.rows, ready.estimator
+        approximation = landmarks_for(len(rows.y), landmarks, memory)
+        if approximation is not None and learner == Learner.auto:
+            given = None if class_weight == ClassWeight.none else str(class_weight)
+            estimator, _ = build(rows, "lssvm", scale, given)  # one pass over the rows for all penalties
+        request = Request(estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs,
+                          approximation, memory)  # fmt: skip
         selection = _search(request, rows)
         if save is not None:
             _save(selection, rows, save)
@@ -189,6 +200,7 @@ def _report(selection: Selection, rows: Data, yardsticks: list[Yardstick], path:
     write(
         selection.search, path, title=Path(rows.name).name, X=rows.X, y=rows.y, judgement=judgement, groups=rows.groups,
         feature_names=rows.feature_names, column_kinds=[str(role) for role in rows.roles], positive=rows.positive,
-        code=rebuilding_code(rows, selection.model), thorough=not selection.interrupted,
+        code=rebuilding_code(rows, selection.described, selection.search.approximation),
+        thorough=not selection.interrupted,
     )  # fmt: skip
     note(f"wrote {path}")
