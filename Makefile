@@ -6,7 +6,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n
 
 .PHONY: demo test test-full lint types docs bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py $(wildcard src/onefit/solvers/svm/*.p[yx][xd])
+$(VENV)/.installed: pyproject.toml setup.py $(wildcard src/onefit/*/*.pyx src/onefit/*/*/*.p[yx][xd])
 	@echo "==> setting up a virtual environment in $(VENV) and installing onefit"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"

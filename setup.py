@@ -1,4 +1,4 @@
-"""Builds the compiled loops of the support vector solver; everything else about the project is in pyproject.toml.
+"""Builds the compiled loops of the support vector solver and of the band form; pyproject.toml has everything else.
 
 Without a C compiler the installation succeeds all the same: searches over support vector machines are then retrained by
 scikit-learn. ``ONEFIT_SANITIZE=1`` builds with the address sanitizer and checks of bounds.
@@ -9,16 +9,16 @@ import os
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-FOLDER = "src/onefit/solvers/svm"
-MODULES = ("_smo", "_cholesky", "_active_set", "_solver", "_fold_removal", "_duality")
+SOLVER = ("_smo", "_cholesky", "_active_set", "_solver", "_fold_removal", "_duality")
+MODULES = ["onefit.linalg._band", *(f"onefit.solvers.svm.{name}" for name in SOLVER)]
 SANITIZE = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g", "-O1"] if os.environ.get("ONEFIT_SANITIZE") else []
 
 setup(
     ext_modules=cythonize(
         [
             Extension(
-                f"onefit.solvers.svm.{name}",
-                [f"{FOLDER}/{name}.pyx"],
+                name,
+                [f"src/{name.replace('.', '/')}.pyx"],
                 extra_compile_args=SANITIZE or ["-O3", "-g0"],
                 extra_link_args=SANITIZE[:1],
                 optional=True,

@@ -10,6 +10,8 @@ spectrum              n³                                        8
   and for each ridge  Σ l_i² n                                  1
 inverse, each ridge   n³                                        1.7
 per fold              Σ (n - l_i)³                              8
+  by band form        Σ (n - l_i)³                              0.9
+  and for each ridge  Σ (n - l_i)³                              0.012
 ====================  =======================================  ======
 
 Leave-one-out needs diagonals only, O(n²) a ridge instead of Σ l_i² n. One spectrum per fold pays off when the
@@ -29,6 +31,16 @@ SPECTRUM = 8.0
 
 INVERSE = 1.7
 """Cost of a Cholesky inverse, in matrix products: see the table above."""
+
+
+BAND = 0.9
+"""Cost of a reduction to band form, in matrix products: see the table above."""
+
+BAND_RIDGE = 0.012
+"""Cost of one more ridge from a band form, in matrix products: see the table above."""
+
+BAND_ROWS = 200
+"""Rows below which calls cost more than arithmetic, and one spectrum serves all folds."""
 
 
 def cheapest_route(
@@ -52,5 +64,8 @@ def cheapest_route(
     best: Route = min(costs, key=lambda route: costs[route])
     per_fold = SPECTRUM * float(sum(m**3 for m in training_sizes))
     if positive:
-        per_fold = min(per_fold, n_ridges * sum(m**3 for m in training_sizes) * INVERSE / 3)
+        cost = n_ridges * INVERSE / 3
+        if n >= BAND_ROWS:
+            cost = min(cost, BAND + n_ridges * BAND_RIDGE)
+        per_fold = min(per_fold, cost * sum(m**3 for m in training_sizes))
     return "per_fold" if per_fold < costs[best] / 2 else best

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from onefit.solvers.svm._solver import DualSolver
 
+from onefit.solvers.svm._solver import DualSolver
 from onefit.solvers.svm.solver import Solver, indefiniteness
 
 from ...oracles import svm_loops as reference

@@ -5,8 +5,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from onefit.solvers.svm._smo import smo_steps
 
+from onefit.solvers.svm._smo import smo_steps
 from onefit.solvers.svm.bias import best_bias, crossing
 from onefit.solvers.svm.certificate import TINY, Ball, feasible
 from onefit.solvers.svm.dual import Dual

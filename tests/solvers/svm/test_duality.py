@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from onefit.solvers.svm._duality import duality_gap
 
 from ...oracles import svm_loops as reference

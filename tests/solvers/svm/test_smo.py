@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from onefit.solvers.svm._smo import smo_steps
 
 from ...oracles import svm_loops as reference

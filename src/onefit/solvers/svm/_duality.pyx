@@ -2,6 +2,8 @@
 
 from libc.math cimport fabs, fmax, fmin, isfinite
 
+from ._problem cimport Problem
+
 
 def duality_gap(
     const double[::1] ridge, const double[::1] target, double epsilon, const double[::1] lower, const double[::1] upper,
@@ -12,19 +14,23 @@ def duality_gap(
     Row i contributes ``max_v (beta - v) r + D/2 (beta² - v²) + eps (|beta| - |v|)`` over ``l <= v <= u``, with
     ``r = u + b - t``: what is lost by not answering the other rows optimally (Fenchel-Young). Cost: O(n).
     """
+    cdef Problem p = Problem(len(beta), 0, NULL, &ridge[0], &target[0], &lower[0], &upper[0], epsilon, True)
+    return gap_of(&p, &beta[0], &u[0], b)
+
+
+cdef double gap_of(const Problem *p, const double *beta, const double *u, double b) noexcept nogil:
     cdef Py_ssize_t i
-    cdef double total = 0.0, r, lost, best
-    with nogil:
-        for i in range(len(beta)):
-            r = u[i] + b - target[i]
-            if ridge[i] > 0:
-                best = 0.0 if fabs(r) <= epsilon else (-r - epsilon if r < 0 else -r + epsilon) / ridge[i]
-                lost = _lost(ridge[i], epsilon, beta[i], r, fmin(fmax(best, lower[i]), upper[i]))
-            else:
-                lost = fmax(_lost(0.0, epsilon, beta[i], r, lower[i]), _lost(0.0, epsilon, beta[i], r, upper[i]))
-                if epsilon > 0:
-                    lost = fmax(lost, _lost(0.0, epsilon, beta[i], r, fmin(fmax(0.0, lower[i]), upper[i])))
-            total += fmax(lost, 0.0)
+    cdef double total = 0.0, r, lost, best, epsilon = p.epsilon, low, high
+    for i in range(p.n):
+        r, low, high = u[i] + b - p.target[i], p.lower[i], p.upper[i]
+        if p.ridge[i] > 0:
+            best = 0.0 if fabs(r) <= epsilon else (-r - epsilon if r < 0 else -r + epsilon) / p.ridge[i]
+            lost = _lost(p.ridge[i], epsilon, beta[i], r, fmin(fmax(best, low), high))
+        else:
+            lost = fmax(_lost(0.0, epsilon, beta[i], r, low), _lost(0.0, epsilon, beta[i], r, high))
+            if epsilon > 0:
+                lost = fmax(lost, _lost(0.0, epsilon, beta[i], r, fmin(fmax(0.0, low), high)))
+        total += fmax(lost, 0.0)
     return total
 
 

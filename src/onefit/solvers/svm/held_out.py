@@ -90,13 +90,13 @@ class Run:
         rows, solver, unit, path = problem.split_path(number)
         self.gram.problem.ledger.add("fold solution", path.solved, time.perf_counter() - start)
         fold, growth, biases = self.gram.problem.folds.folds[number], problem.growth(number), path.biases.copy()
-        for k in range(path.solved):
-            solution, dual = path.at(k), unit.at(growth * float(self.penalties[k]))
-            if (interval := undetermined_bias(dual, solution)) is not None:
-                biases[k:], self.slack[number, k:, column] = sum(interval) / 2, (interval[1] - interval[0]) / 2
-            else:
-                biases[k:], self.slack[number, k:, column] = solution.b, 0.0
-            self.error[k:] = np.maximum(self.error[k:], self._error(solution, dual, solver))
+        for k in np.flatnonzero(~path.determined) if unit.bias and unit.least_ridge == 0 else ():
+            interval = undetermined_bias(unit.at(growth * float(self.penalties[k])), path.at(int(k)))
+            if interval is not None:
+                biases[k], self.slack[number, k, column] = sum(interval) / 2, (interval[1] - interval[0]) / 2
+        largest = np.abs(path.images).max(axis=1) + np.abs(path.biases)
+        error = _error_of_values(path.gaps, path.violations, largest, path.betas, unit.bias, solver)
+        self.error = np.maximum(self.error, error)
         K = self.gram.dense()
         self.values[number][:, :, column] = path.betas @ block(K, fold.test, rows).T + biases[:, None]
         if self.train is not None:
@@ -117,23 +117,12 @@ class Run:
         solver = None if problem.identity is not None else problem.solver
         if solver is not None:
             self.rounded[k] |= bool(solver.is_rounded(dual, solution.beta))
-        self.error[k] = max(self.error[k], self._error(solution, dual, solver))
-
-    def _error(self, solution: Solution, dual: Dual, solver: Solver | None) -> float:
-        """How far a value of the solution may be from that of the exact one, given its bias is determined.
-
-        The smaller of two bounds. The duality gap proves a ball around the solution; a bias follows the values at the
-        free coefficients, hence twice its radius. That proof is a square root, so that it never falls below some
-        1e-7 for C = 1; AMPLIFICATION violations and ROUNDINGS roundings are a far smaller estimate. Without a solver K
-        is diagonal, and the solution a closed form.
-        """
-        largest = float(np.abs(solution.u).max(initial=0.0)) + abs(solution.b)
-        if solver is None:
-            return 8 * EPS * largest
-        ball = np.sqrt(max(0.0, dual.gap(solution.beta, solution.u, solution.b)) * solver.magnitude)
-        rounding = float(solver.rounding_of(solution.beta))
-        estimate = AMPLIFICATION * solution.violation + ROUNDINGS * rounding
-        return float(min((1 + dual.bias) * ball + rounding, estimate) + 8 * EPS * largest)
+        largest = np.abs(solution.u).max(initial=0.0) + abs(solution.b)
+        error = 8 * EPS * largest  # of a closed form
+        if solver is not None:
+            gap = dual.gap(solution.beta, solution.u, solution.b)
+            error = _error_of_values(gap, solution.violation, largest, solution.beta, dual.bias, solver)
+        self.error[k] = max(self.error[k], float(error))
 
     def _repeat(self, k: int, column: int) -> None:
         """Give all larger penalties the values of the k-th."""
@@ -143,3 +132,18 @@ class Run:
         self.rounded[k + 1 :] |= self.rounded[k]
         self.error[k + 1 :] = np.maximum(self.error[k + 1 :], self.error[k])
         self.slack[:, k + 1 :, column] = self.slack[:, [k], column]
+
+
+def _error_of_values(
+    gap: Array | float, violation: Array | float, largest: Array | float, beta: Array, bias: bool, solver: Solver
+) -> Array:
+    """How far values of solutions may be from those of exact ones, given their bias is determined.
+
+    The smaller of two bounds. The duality gap proves a ball around the solution; a bias follows the values at the free
+    coefficients, hence twice its radius. That proof is a square root, so that it never falls below some 1e-7 for C = 1;
+    AMPLIFICATION violations and ROUNDINGS roundings are a far smaller estimate. ``largest`` is the largest value.
+    """
+    rounding = solver.rounding_of(beta)
+    ball = (1 + bias) * np.sqrt(np.maximum(0.0, gap) * solver.magnitude) + rounding
+    estimate = AMPLIFICATION * violation + ROUNDINGS * rounding
+    return np.asarray(np.minimum(ball, estimate) + 8 * EPS * largest)

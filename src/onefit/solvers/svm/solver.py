@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..._exceptions import NotUnderstoodError
 from ...gram import Gram
 from ...linalg.lapack import cholesky_in_place
-from ._solver import ROUNDS, DualSolver
+from ._solver import ROUNDS, DualSolver, gather
+from .bias import AT_BOUND
 from .dual import EPS, ROUNDING, TOLERANCE, Array, Dual, Solution
 from .fold_removal import SharedInverse
 
@@ -35,7 +36,9 @@ class PathSolution:
     images: Array  # (L, n): K beta
     biases: Array  # (L,)
     violations: Array  # (L,)
+    gaps: Array  # (L,): primal less dual values
     converged: NDArray[np.bool_]  # (L,)
+    determined: NDArray[np.bool_]  # (L,): whether a free coefficient tells the bias
     solved: int
 
     def at(self, k: int) -> Solution:
@@ -94,14 +97,14 @@ class Solver:
         Cost: for each penalty as ``solve``, from the solution of the last one.
         """
         L, n = len(penalties), len(self.K)
-        betas, images, biases, violations = np.empty((L, n)), np.empty((L, n)), np.empty(L), np.empty(L)
-        converged, self._last = np.zeros(L, dtype=np.int8), None
-        solved = self._compiled.solve_path(
-            unit, penalties, unit.tolerance, betas, images, biases, violations, converged
-        )
-        for part in (betas, images, biases, violations, converged):
+        betas, images = np.empty((L, n)), np.empty((L, n))
+        numbers, marks, self._last = np.empty((3, L)), np.zeros((2, L), dtype=np.int8), None
+        solved = self._compiled.solve_path(unit, penalties, unit.tolerance, betas, images, *numbers, *marks, AT_BOUND)
+        for part in (betas, images, numbers.T, marks.T):
             part[solved:] = part[solved - 1]
-        return PathSolution(betas, images, biases, violations, converged.view(np.bool_), solved)
+        biases, violations, gaps = numbers
+        converged, determined = marks.view(np.bool_)
+        return PathSolution(betas, images, biases, violations, gaps, converged, determined, solved)
 
     @cached_property
     def roots(self) -> Array:
@@ -155,7 +158,7 @@ def block(K: Array, rows: Rows, columns: Rows) -> Array:
     """``K[rows, columns]``: a view if both are consecutive, else a copy."""
     if _consecutive(rows) and _consecutive(columns):
         return K[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    return np.asarray(K[np.ix_(rows, columns)])
+    return np.asarray(gather(K, rows, columns))
 
 
 def _consecutive(rows: Rows) -> bool:
