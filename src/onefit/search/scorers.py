@@ -79,6 +79,26 @@ OF_SQUARES = {
 Array = NDArray[np.float64]
 
 
+def roc_auc(positive: NDArray[np.bool_], decision: Array) -> Array:
+    """Areas under ROC curves of decision values (L, l), where ``positive`` (l,) has both values.
+
+    The same operations in the same order as ``sklearn.metrics.roc_auc_score``, so that ties between candidates are
+    decided alike, without its checks, which take ten times as long. Cost: O(l log l) a row.
+    """
+    areas = np.empty(len(decision))
+    for k, values in enumerate(decision):
+        order = np.argsort(values, kind="mergesort")[::-1]
+        last = np.r_[np.flatnonzero(np.diff(values[order])), len(values) - 1]  # of equal values
+        hits = np.cumsum(positive[order], dtype=np.float64)[last]
+        alarms = 1 + last - hits
+        if len(alarms) > 2:  # points in the middle of a straight line are left out
+            corner = np.r_[True, np.logical_or(np.diff(alarms, 2), np.diff(hits, 2)), True]
+            hits, alarms = hits[corner], alarms[corner]
+        hits, alarms = np.r_[0, hits], np.r_[0, alarms]
+        areas[k] = np.trapezoid(hits / hits[-1], alarms / alarms[-1])
+    return areas
+
+
 class LossScorer:
     """Minus the mean ``loss`` of the tested rows, from trained estimators or from decision values that are known.
 

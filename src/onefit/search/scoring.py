@@ -17,7 +17,15 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..criteria.losses import LOSSES
 from ..data.indexing import take_block, take_metadata, take_rows
-from .scorers import TWINS, LossScorer, StandInClassifier, StandInLabels, StandInRegressor, StandInWithProbabilities
+from .scorers import (
+    TWINS,
+    LossScorer,
+    StandInClassifier,
+    StandInLabels,
+    StandInRegressor,
+    StandInWithProbabilities,
+    roc_auc,
+)
 
 
 class NeedsRetrainingError(Exception):
@@ -133,9 +141,22 @@ class Scoring:
                 labels = tested.labels[tested.rows]
                 scores[name] = _with_twin(metric.twin, labels, known, coding, params.get("sample_weight"))
                 continue
+            if self._is_area(name, tested, coding, params) and np.isfinite(decision).all():
+                scores[name] = roc_auc(tested.labels[tested.rows] == coding.classes[1], decision)
+                continue
             called = [self._call(metric.scorer, tested, params, d, p, coding) for d, p in zip(decision, known)]
             scores.update(self._collect(name, called))
         return scores
+
+    def _is_area(self, name: str, tested: ScoredRows, coding, params) -> bool:
+        """Whether a metric is the area under the ROC curve of two classes that are both there, without weights."""
+        asked = self.given[name] if isinstance(self.given, dict) else name if self.named else self.given
+        if not isinstance(asked, str) or asked != "roc_auc" or params.get("sample_weight") is not None:
+            return False
+        if coding.classes is None or len(coding.classes) != 2 or set(params) - {"sample_weight"}:
+            return False
+        everybody = tested.present is None or len(tested.present) == 2
+        return everybody and len(np.unique(tested.labels[tested.rows])) == 2
 
     def wanting_values(self, tested: ScoredRows, classes) -> str | None:
         """The name of a metric that asks for more than labels, if there is one."""
