@@ -78,6 +78,23 @@ def test_rows_have_their_names(onefit, mixed, tmp_path):
     assert len(onefit("predict", "m.skops", mixed).stdout.split()) == 60  # without the column
 
 
+def test_kept_columns_are_as_they_were(onefit, mixed, model, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    n = 10_001  # more than a block
+    columns = {"age": [30] * n, "dose": [2.5] * n, "sex": ["f"] * n, "key": list(range(n))}
+    columns["late"] = [None] * (n - 1) + ["x"]
+    parquet.write_table(arrow.table(columns), tmp_path / "keys.parquet")
+    words = ("predict", model, "keys.parquet", "--keep", "key,late")
+    lines = onefit(*words).stdout.splitlines()
+    assert lines[1].startswith("0,,")
+    assert lines[-1].startswith(f"{n - 1},x,")
+    assert onefit(*words, "--out", "out.parquet").exit_code == 0
+    kept = parquet.read_table(tmp_path / "out.parquet")
+    assert kept.column("key").to_pylist() == list(range(n))
+    assert kept.column("late").to_pylist()[-1] == "x"
+
+
 def test_a_failed_prediction_leaves_no_file(onefit, mixed, model, tmp_path):
     (tmp_path / "bad.csv").write_text("age,dose,sex\n33,4,f\n34,high,m\n")
     assert onefit("predict", model, "bad.csv", "--out", "out.csv").exit_code == 1

@@ -55,6 +55,11 @@ class ClassWeight(StrEnum):
     balanced = "balanced"
 
 
+COLUMNS = "Columns of the data"
+FILES = "Files"
+"""Headings in --help."""
+
+
 def _refuse_no_jobs(jobs: int) -> int:
     if jobs == 0 or jobs < -1:
         raise typer.BadParameter("give the number of threads, or -1 for one for each core")
@@ -65,7 +70,10 @@ DataArgument = Annotated[
     str, typer.Argument(help="A CSV, TSV, Parquet, LIBSVM or ARFF file, or the name of a registered data set.")
 ]
 TargetOption = Annotated[
-    str | None, typer.Option("--target", help="The column to predict; without it the last one.", show_default=False)
+    str | None,
+    typer.Option(
+        "--target", help="The column to predict; without it the last one.", show_default=False, rich_help_panel=COLUMNS
+    ),
 ]
 TaskOption = Annotated[Task, typer.Option("--task", help="auto looks at the values of the target.")]
 LearnerOption = Annotated[
@@ -83,7 +91,10 @@ ScoringOption = Annotated[
     str | None, typer.Option("--scoring", help="scikit-learn's name of a score; accuracy, or R² for numbers.")
 ]
 GroupsOption = Annotated[
-    str | None, typer.Option("--groups", help="A column whose equal values stay in one fold; not used as an input.")
+    str | None,
+    typer.Option(
+        "--groups", rich_help_panel=COLUMNS, help="A column whose equal values stay in one fold; not used as an input."
+    ),
 ]
 LandmarksOption = Annotated[
     int | None,
@@ -99,20 +110,38 @@ ScaleOption = Annotated[Scale, typer.Option("--scale", help="How columns of numb
 JobsOption = Annotated[int, typer.Option("--jobs", callback=_refuse_no_jobs, help="Threads; -1 is one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DropOption = Annotated[
-    list[str] | None, typer.Option("--drop", help="Columns that are no inputs; with commas.", metavar="COLUMNS")
+    list[str] | None,
+    typer.Option("--drop", rich_help_panel=COLUMNS, help="Columns that are no inputs; with commas.", metavar="COLUMNS"),
 ]
 UseOption = Annotated[
     list[str] | None,
-    typer.Option("--use", help="Columns to use though they look like names of rows; with commas.", metavar="COLUMNS"),
+    typer.Option(
+        "--use",
+        rich_help_panel=COLUMNS,
+        help="Columns to use though they look like names of rows; with commas.",
+        metavar="COLUMNS",
+    ),
 ]
 IdOption = Annotated[
-    str | None, typer.Option("--id", help="The column that names the rows; predict shows it.", metavar="COLUMN")
+    str | None,
+    typer.Option(
+        "--id", rich_help_panel=COLUMNS, help="The column that names the rows; predict shows it.", metavar="COLUMN"
+    ),
 ]
 WeightsOption = Annotated[
-    str | None, typer.Option("--weights", help="A column with the weight of every row in training.", metavar="COLUMN")
+    str | None,
+    typer.Option(
+        "--weights",
+        rich_help_panel=COLUMNS,
+        help="A column with the weight of every row in training.",
+        metavar="COLUMN",
+    ),
 ]
 TimeOption = Annotated[
-    str | None, typer.Option("--time", help="The column that --folds time puts rows in order by.", metavar="COLUMN")
+    str | None,
+    typer.Option(
+        "--time", rich_help_panel=COLUMNS, help="The column that --folds time puts rows in order by.", metavar="COLUMN"
+    ),
 ]
 KindOption = Annotated[
     Folds,
@@ -122,8 +151,17 @@ ClassWeightOption = Annotated[
     ClassWeight, typer.Option("--class-weight", help="balanced: every class counts alike in training.")
 ]
 PositiveOption = Annotated[
-    str | None, typer.Option("--positive", help="Of two classes, the one that f1, recall … are about.", metavar="LABEL")
+    str | None,
+    typer.Option(
+        "--positive",
+        rich_help_panel=COLUMNS,
+        help="Of two classes, the one that f1, recall … are about.",
+        metavar="LABEL",
+    ),
 ]
 EncodingOption = Annotated[
-    str | None, typer.Option("--encoding", help="Of a text file, such as cp1251; UTF-8 without it.", metavar="NAME")
+    str | None,
+    typer.Option(
+        "--encoding", rich_help_panel=COLUMNS, help="Of a text file, such as cp1251; UTF-8 without it.", metavar="NAME"
+    ),
 ]

@@ -107,6 +107,13 @@ def _columns(saved: SavedModel, block: Block, found: Predictions, proba: bool, d
     return columns
 
 
+def _as_written(block: Block) -> dict[str, list]:
+    """The columns that are kept, whole numbers without a decimal point."""
+    from .writing import as_written
+
+    return {name: as_written(values) for name, values in block.kept.items()}
+
+
 class _Score:
     """Predictions and targets of all blocks, for the score by which the model was chosen."""
 
@@ -144,13 +151,13 @@ class _Score:
 
 
 def _write(saved: SavedModel, data: str, blocks: Iterator, out: Path, as_json: bool) -> None:
-    from .writing import writer_to
+    from .writing import ParquetWriter, writer_to
 
     score = _Score(saved, data)
     with writer_to(out) as write:
         for block, found, columns in blocks:
             score.add(block, found)
-            write(columns)
+            write(columns if isinstance(write, ParquetWriter) else {**columns, **_as_written(block)})
     result = score.told()
     note(f"wrote {counted(score.rows, 'prediction')} to {out}")
     if as_json:
@@ -162,7 +169,7 @@ def _show_json(saved: SavedModel, data: str, blocks: Iterator) -> None:
     all_columns: dict[str, list] = {}
     for block, found, columns in blocks:
         score.add(block, found)
-        for name, values in columns.items():
+        for name, values in {**columns, **_as_written(block)}.items():
             all_columns.setdefault(name, []).extend(values)
     echo_json({"model": str(saved.path), "data": data, "predictions": all_columns.pop("prediction"),
                **({"columns": all_columns} if all_columns else {}), **score.told()})  # fmt: skip
@@ -184,7 +191,7 @@ def _print(saved: SavedModel, data: str, blocks: Iterator) -> None:
             echo("\n".join(visible(str(value)) for value in columns["prediction"]))
             continue
         write({name: [visible(cell) if isinstance(cell, str) else cell for cell in cells]
-               for name, cells in columns.items()})  # fmt: skip
+               for name, cells in {**columns, **_as_written(block)}.items()})  # fmt: skip
         echo(text.getvalue().rstrip("\n"))
         text.seek(0)
         text.truncate()

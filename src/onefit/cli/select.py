@@ -11,6 +11,7 @@ from .app import app
 from .interruption import exit_code
 from .options import (
     EMBEDDED,
+    FILES,
     ClassWeight,
     ClassWeightOption,
     DataArgument,
@@ -72,10 +73,16 @@ def select(
     jobs: JobsOption = 1,
     landmarks: LandmarksOption = None,
     memory: MemoryOption = None,
-    save: Annotated[Path | None, typer.Option(help="Save the model, such as model.skops.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
-    journal: Annotated[Path | None, typer.Option(help="Keep what is finished in this file.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the journal of an earlier run.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the model, such as model.skops.", rich_help_panel=FILES)
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report.", rich_help_panel=FILES)] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="Keep what is finished in this file.", rich_help_panel=FILES)
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the journal of an earlier run.", rich_help_panel=FILES)
+    ] = False,
     reference: Annotated[bool, typer.Option(help="Compare with gradient boosting of trees on the same folds.")] = True,
     as_json: JsonOption = False,
 ) -> None:

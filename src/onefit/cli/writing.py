@@ -47,11 +47,16 @@ class ParquetWriter:
         self.file: Any = None
 
     def __call__(self, columns: dict[str, list]) -> None:
-        schema = None if self.file is None else self.file.schema
-        table = self.arrow.table(columns, schema=schema)
         if self.file is None:
-            self.file = self.arrow.parquet.ParquetWriter(self.path, table.schema)
-        self.file.write_table(table)
+            self.file = self.arrow.parquet.ParquetWriter(self.path, self._schema(columns))
+        self.file.write_table(self.arrow.table(columns, schema=self.file.schema))
+
+    def _schema(self, columns: dict[str, list]) -> Any:
+        """Types of the first block; a column without any value there is taken for text."""
+        fields = self.arrow.table(columns).schema
+        text = self.arrow.string()
+        empty = self.arrow.types.is_null
+        return self.arrow.schema([field.with_type(text) if empty(field.type) else field for field in fields])
 
     def close(self) -> None:
         """Write the end of the file."""
@@ -75,6 +80,18 @@ def writer_to(path: Path) -> Iterator[Writer]:
         part.replace(place)
     finally:
         part.unlink(missing_ok=True)
+
+
+def as_written(values: list) -> list:
+    """Whole numbers without a decimal point, as identifiers are written, if all of the numbers are whole.
+
+    >>> as_written([1001.0, None]), as_written([1.0, 2.5]), as_written(["a"])
+    ([1001, None], [1.0, 2.5], ['a'])
+    """
+    numbers = [value for value in values if isinstance(value, float)]
+    if not all(value.is_integer() for value in numbers):
+        return values
+    return [int(value) if isinstance(value, float) else value for value in values]
 
 
 def defused(value: Any) -> Any:
