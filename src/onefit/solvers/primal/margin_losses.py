@@ -81,7 +81,7 @@ class SmoothedHingeLoss:
         return np.maximum(0.0, 1.0 - y * f)
 
     def dual(self, y: Array, slope: Array) -> Array:
-        """What a row adds to the dual objective, whose coefficients are minus the slopes."""
+        """Share of each row in the dual objective, whose coefficients are minus the slopes."""
         return np.asarray(-y * slope)
 
 
@@ -107,7 +107,7 @@ class SmoothedTubeLoss:
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
     def dual(self, y: Array, slope: Array) -> Array:
-        """What a row adds to the dual objective, whose coefficients are minus the slopes."""
+        """Share of each row in the dual objective, whose coefficients are minus the slopes."""
         return np.asarray(-y * slope - self.epsilon * np.abs(slope))
 
 
