@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from .understanding import can_be_computed
+
 CANDIDATES = 12
 """Best candidates that are compared."""
 
@@ -94,7 +96,7 @@ def sureness_of(search: Any, scores: Any, X: Any, y: Any, groups: Any = None) ->
     """
     from .. import cross_val_decision
 
-    if X is None or y is None or not scores.tested or len(scores) < 2 or np.asarray(y).ndim > 1:
+    if len(scores) < 2 or not can_be_computed(search, scores, X, y):
         return None
     y = np.asarray(y)
     order = [i for i in np.argsort(scores.ranks, kind="stable")[:CANDIDATES] if np.isfinite(scores.values[i])]

@@ -47,14 +47,13 @@ class Importance:
     falls: np.ndarray
     spreads: np.ndarray
     rows: int
-    left_out: int
 
 
 def learning_curve_of(search: Any, scores: Any, X: Any, y: Any, groups: Any = None) -> LearningCurve | None:
     """Scores of the chosen candidate on nested parts of the rows, each by one exact cross-validation."""
     from .. import KernelSearchCV
 
-    if not _can_be_computed(scores, X, y):
+    if not can_be_computed(search, scores, X, y):
         return None
     y = np.asarray(y)
     order = np.random.default_rng(0).permutation(len(y))
@@ -87,12 +86,13 @@ def importance_of(search: Any, scores: Any, X: Any, y: Any, names: Any = None) -
     from sklearn.inspection import permutation_importance
     from sklearn.metrics import check_scoring
 
-    if not _can_be_computed(scores, X, y) or isinstance(search.scoring, list | tuple) or hasattr(X, "toarray"):
+    if not can_be_computed(search, scores, X, y) or isinstance(search.scoring, list | tuple) or hasattr(X, "toarray"):
         return None
     table, y = np.asarray(X), np.asarray(y)
+    if table.shape[1] > MOST_COLUMNS:
+        return None
     if names is None:
         names = getattr(X, "columns", [f"column {k + 1}" for k in range(table.shape[1])])
-    columns = np.arange(min(table.shape[1], MOST_COLUMNS))
     model = clone(search.estimator).set_params(**scores.params[scores.best])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -106,17 +106,20 @@ def importance_of(search: Any, scores: Any, X: Any, y: Any, names: Any = None) -
                                               scoring=check_scoring(model, scoring))  # fmt: skip
         except (ValueError, TypeError):
             return None
-    falls, spreads = shuffled.importances_mean[columns], shuffled.importances_std[columns]
+    falls, spreads = shuffled.importances_mean, shuffled.importances_std
     order = np.argsort(-falls, kind="stable")
     called = [str(names[k]) for k in order]
-    return Importance(called, falls[order], spreads[order], len(test), table.shape[1] - len(columns))
+    return Importance(called, falls[order], spreads[order], len(test))
 
 
-def _can_be_computed(scores: Any, X: Any, y: Any) -> bool:
+def can_be_computed(search: Any, scores: Any, X: Any, y: Any) -> bool:
+    """Whether there is a table of moderate size, one target, and a search with kernel matrices that held rows out."""
+    if getattr(search, "approximation", None) is not None:  # what is shown would be of another machine
+        return False
     if X is None or y is None or not scores.tested or np.asarray(y).ndim > 1:
         return False
     shape = getattr(X, "shape", np.asarray(X).shape)
-    return len(shape) == 2 and FEWEST_ROWS <= shape[0] <= MOST_ROWS and shape[1] <= MOST_COLUMNS
+    return len(shape) == 2 and FEWEST_ROWS <= shape[0] <= MOST_ROWS
 
 
 def _rows(X: Any, rows: np.ndarray) -> Any:
