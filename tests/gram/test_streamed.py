@@ -161,3 +161,14 @@ def test_an_error_in_one_lane_ends_the_other():
     with pytest.raises(ValueError, match="the second block"):
         in_lanes(run, 400, 1, 2, step=10)
     assert len(seen) < 5
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 3e-3, 0.05])
+def test_features_of_wide_kernels_in_any_order_are_no_longer_than_the_kernel_allows(gamma):
+    """A projection: ``|z(x)|² <= k(x, x)``, and the kernel where landmarks are; pivots alone do not ensure it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1100, 5))
+    feature_map = LandmarkMap.build(Gaussian(gamma), X[:800], 0.0)
+    Z = feature_map(X)
+    assert (Z**2).sum(axis=1).max() <= 1 + 1e-8
+    np.testing.assert_allclose(Z[:800] @ Z[:800].T, Gaussian(gamma)(X[:800]), atol=1e-8)

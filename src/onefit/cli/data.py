@@ -80,7 +80,8 @@ class Data:
 def read_data(request: TableRequest) -> Data:
     """The rows of a file, or of a registered set where there is no such file. What cannot be learned is refused."""
     data, target = request.data, request.target
-    table, registered = _table_of_few(data, target, request.encoding)
+    read = _table_of_few if request.dense else _table_of_many
+    table, registered = read(data, target, request.encoding)
     _refuse_one_value(data, table)
     found, reason = _task(table, registered) if request.task == "auto" else (request.task, "")
     y = _labels(table) if found == "classification" else _numbers(data, table.y)
@@ -180,6 +181,11 @@ def _table_of_few(data: str, target: str | None, encoding: str | None = None) ->
             f"{data} has more than {most:,} rows, the most for which {FEWEST_ARRAYS} arrays of n x n doubles, the "
             "least that a search needs, fit in the memory available. Use fewer rows, drawn at random."
         ) from None
+
+
+def _table_of_many(data: str, target: str | None, encoding: str | None = None) -> tuple[Table, str]:
+    """The whole table, for a search with landmarks."""
+    return table_of(data, target, None, encoding)
 
 
 def table_of(

@@ -33,6 +33,7 @@ class TableRequest:
     time: str | None = None
     ordered: bool = False
     positive: str | None = None
+    dense: bool = True  # whether a search needs Gram matrices of all rows, which limits how many there may be
 
 
 def column_position(option: str, name: str, table: Table, data: str) -> int:

@@ -116,7 +116,7 @@ def select(
 
         chosen, seconds = resolve(criterion).name, budget_seconds(budget)
         table = TableRequest(data, target, task, encoding, tuple(drop or ()), tuple(use or ()), id_column, groups,
-                             weights, time, folds == Folds.time, positive)  # fmt: skip
+                             weights, time, folds == Folds.time, positive, dense=landmarks == 0)  # fmt: skip
         ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
                         class_weight=class_weight)  # fmt: skip
         rows, estimator = ready.rows, ready.estimator
