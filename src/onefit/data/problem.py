@@ -94,6 +94,12 @@ class Problem:
         fold = self.folds.folds[number]
         return Problem(self.X, Folds(self.n, (fold,)), self.ledger, total=self.total, parent=self)
 
+    def smallest_of_first_row(self, base: Base) -> float:
+        """The smallest base value of the first row and another one."""
+        if self.parent is not None:
+            return self.parent.smallest_of_first_row(base)
+        return float(self.base(base)[0, 1:].min())
+
     def smallest_off_diagonal(self, base: Base) -> float:
         """The smallest base value of two different rows: of distances, that of the closest pair."""
         if self.parent is not None:

@@ -114,8 +114,10 @@ class DenseGram(Gram):
 
         Known from the closest pair of rows, before any Gram matrix.
         """
+        if self.n < 2 or self.kernel.largest_off_diagonal(self.problem.smallest_of_first_row) > EPS:
+            return None  # nearly always: one row is enough to see it
         largest = self.kernel.largest_off_diagonal(self.problem.smallest_off_diagonal)
-        if largest > EPS or self.n < 2:
+        if largest > EPS:
             return None
         diagonal = float(self.kernel.evaluate(lambda base: base(self.problem.X[:1]))[0, 0])
         return None if largest > EPS * diagonal else (diagonal, largest)

@@ -85,8 +85,7 @@ def sqdist(X: Any, Y: Any = None) -> Array:
         far = near if symmetric else Y - centre
     x_norms, y_norms = _squared_norms(near), _squared_norms(far)
     D = dot(near, None if symmetric else far)
-    D *= -2.0
-    _add_norms(D, X, other, x_norms, y_norms)  # differences of the data as given: centring rounds
+    _complete(D, X, other, x_norms, y_norms)  # differences of the data as given: centring rounds
     if symmetric:
         np.fill_diagonal(D, 0.0)
     return D
@@ -97,18 +96,33 @@ def _squared_norms(X: Any) -> Array:
     return np.asarray(squares, dtype=np.float64).ravel()
 
 
-def _add_norms(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None:
-    """Complete ``-2 x·y`` to squared distances a block of rows at a time, recomputing what lost digits."""
+def _complete(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None:
+    """Turn ``x·y`` into squared distances a block of rows at a time, recomputing what lost digits."""
     step = max(1, _BLOCK // max(1, D.shape[1]))
     pairs = max(1, _BLOCK // max(1, X.shape[1]))
     for start in range(0, D.shape[0], step):
-        block = D[start : start + step]
-        norms = x_norms[start : start + step, None] + y_norms  # added first: D stays exactly symmetric
-        block += norms
-        rows, columns = np.nonzero(block <= CANCELLATION * norms)
+        stop = min(start + step, D.shape[0])
+        rows, columns = complete_distances(D, x_norms, y_norms, CANCELLATION, start, stop)
         for first in range(0, len(rows), pairs):
             i, j = rows[first : first + pairs], columns[first : first + pairs]
-            block[i, j] = _squared_norms(X[start + i] - Y[j])
+            D[i, j] = _squared_norms(X[i] - Y[j])
+
+
+def _complete_distances(
+    D: Array, x_norms: Array, y_norms: Array, cancellation: float, first: int, stop: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The NumPy form of the compiled ``complete_distances``, for installations without a compiler."""
+    block, norms = D[first:stop], x_norms[first:stop, None] + y_norms
+    block *= -2.0
+    block += norms
+    rows, columns = np.nonzero(block <= cancellation * norms)
+    return rows + first, columns
+
+
+try:
+    from ._distances import complete_distances
+except ImportError:
+    complete_distances = _complete_distances
 
 
 HOMOGENEITY: dict[Base, int] = {sqdist: 2, dot: 2, cityblock: 1}
