@@ -222,7 +222,8 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
     else:
         try:
             parts, coding, present = decisions(
-                model, request.X, request.y, request.folds, request.fit_params, preprocessing=request.preprocessing,
+                model, request.X, request.y, request.folds, request.fit_params,
+                preprocessing="shared" if request.preprocessing == "shared" else "per_fold",
                 scale_penalty=request.scale_penalty, series=request.series,
             )  # fmt: skip
         except Exception:  # an extra must not cost a finished search: not every estimator has such values

@@ -78,10 +78,11 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         approximated machine on every fold, from sums over the folds. ``memory_budget`` is then 2 GiB unless given.
         Other criteria read the features of all rows, which then have to fit into the budget. Not with leave-one-out,
         ``screen``, the criterion "bif" or train scores.
-    preprocessing : {"per_fold", "shared"}, default="per_fold"
+    preprocessing : {"per_fold", "shared", "shared_then_per_fold"}, default="per_fold"
         What learns from the training rows (a Pipeline's transformers, ``class_weight="balanced"``,
         ``gamma="scale"``) is learned anew on every fold, or once on all rows: cheaper, not exactly GridSearchCV's
-        answer, and labelled so.
+        answer, and labelled so. "shared_then_per_fold" searches with all rows, then evaluates candidates within one
+        standard error of the best on every fold, until the best is one of those: its score is exact.
     scale_penalty : bool, default=False
         Whether the penalty follows the number of training rows (a penalty on the mean loss).
     memory_budget : int, float or str, default=None

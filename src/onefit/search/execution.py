@@ -70,8 +70,28 @@ class Execution:
             first = table.add_round(proposed)
             self._announce_round()
             self._run_round(proposed, first)
+        if self.request.preprocessing == "shared_then_per_fold" and self.request.criterion.scores:
+            self._judge_per_fold()
         self.progress.end()
         self._warn_out_of_time(len(proposed))
+
+    def _judge_per_fold(self) -> None:
+        """Evaluate the best candidates again, everything learned anew on every fold, until the best is one of them.
+
+        First those within one standard error of the best; then, as long as a candidate that was not judged looks better
+        than all that were, the better ones of these.
+        """
+        request, judged = replace(self.request, preprocessing="per_fold"), set[int]()
+        while left := [k for k in self.table.close_to_best(judged) if k not in judged]:
+            judged.update(left)
+            planned = plan(request, [self.table.candidates[k] for k in left])
+            if planned.settings is None:  # nothing has a fast path: they are retrained already
+                continue
+            for _, outcome in Executor(planned.resources, request.pre_dispatch).run(planned.tasks, planned.settings):
+                self.ledger.include(outcome.ledger)
+                for row in outcome.rows:
+                    if not row.retrain:
+                        self.table.replace(replace(row, candidate=left[row.candidate]))
 
     def keep_finished(self) -> list[Row]:
         """After Ctrl-C: rows of the candidates that were finished, those of the journal if there is one."""

@@ -72,8 +72,8 @@ class Request:
 
     @property
     def shared(self) -> bool:
-        """Whether transformers, weights and kernels learn from all rows once."""
-        return self.preprocessing == "shared"
+        """Whether transformers, weights and kernels learn from all rows once, at least at first."""
+        return self.preprocessing != "per_fold"
 
     @property
     def classifier(self) -> bool:
@@ -96,8 +96,8 @@ def validate(search) -> None:
     """Refuse constructor arguments of a search that make no sense, by name, before any work."""
     if not hasattr(search.estimator, "fit"):
         raise ValueError(f"estimator must have a fit method, got {search.estimator!r}.")
-    if search.preprocessing not in ("per_fold", "shared"):
-        raise ValueError(f'preprocessing must be "per_fold" or "shared", got {search.preprocessing!r}.')
+    if search.preprocessing not in (known := ("per_fold", "shared", "shared_then_per_fold")):
+        raise ValueError(f"preprocessing must be one of {', '.join(map(repr, known))}, got {search.preprocessing!r}.")
     if isinstance(search.param_grid, str) and search.param_grid != "auto":
         raise ValueError(f'param_grid must be a dict, a list of dicts or "auto", got {search.param_grid!r}.')
     if search.kernels is not None and not isinstance(search.param_grid, str):

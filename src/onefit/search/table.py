@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -74,6 +74,18 @@ class Table:
         if not isinstance(metric, str) or not any(metric in row.test for row in rows):
             metric = next((name for row in rows for name in row.test), None)
         return [float(np.mean(row.test.get(metric, np.nan))) for row in rows]
+
+    def close_to_best(self, judged: Container[int]) -> list[int]:
+        """Candidates within one standard error of the best, or, of ``judged`` ones, not below the best of them."""
+        scores = np.array(self.scores())
+        finite = np.where(np.isfinite(scores), scores, -np.inf)
+        known = [finite[k] for k in range(len(finite)) if k in judged]
+        if known:
+            return [int(k) for k in np.flatnonzero(finite > max(known))]
+        best = int(np.argmax(finite))
+        values = next(iter(self.rows[best].test.values()), np.zeros(1))
+        error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+        return [int(k) for k in np.flatnonzero(finite >= finite[best] - error)]
 
     def keep_evaluated(self) -> None:
         """After an interruption: drop rows that failed or were not reached."""
