@@ -72,7 +72,7 @@ def test_numbers_stay_numbers(onefit, prices, tmp_path):
 def test_more_rows_than_memory_has_room_for(onefit, tmp_path, monkeypatch):
     path = tmp_path / "long.csv"
     path.write_text("a,y\n" + "".join(f"{k},{k % 2}\n" for k in range(50)) + '"never closed')
-    monkeypatch.setattr(cli_data, "most_rows", lambda: 30)
+    monkeypatch.setattr(cli_data, "most_rows", lambda dense=True: 30)
     for command in ("select", "compare"):
         result = onefit(command, path)
         assert result.exit_code == 1
@@ -83,6 +83,7 @@ def test_more_rows_than_memory_has_room_for(onefit, tmp_path, monkeypatch):
 def test_the_most_rows_are_those_of_two_square_arrays(monkeypatch):
     monkeypatch.setattr("onefit.resources.memory.parse_budget", lambda budget: 2 * 8.0 * 1000**2)
     assert cli_data.most_rows() == 1000
+    assert cli_data.most_rows(dense=False) == 1000**2 // 1000  # with a thousand landmarks
     monkeypatch.setattr("onefit.resources.memory.parse_budget", lambda budget: float("inf"))
     assert cli_data.most_rows() is None
 

@@ -80,8 +80,7 @@ class Data:
 def read_data(request: TableRequest) -> Data:
     """The rows of a file, or of a registered set where there is no such file. What cannot be learned is refused."""
     data, target = request.data, request.target
-    read = _table_of_few if request.dense else _table_of_many
-    table, registered = read(data, target, request.encoding)
+    table, registered = _table_of_few(request)
     _refuse_one_value(data, table)
     found, reason = _task(table, registered) if request.task == "auto" else (request.task, "")
     y = _labels(table) if found == "classification" else _numbers(data, table.y)
@@ -161,31 +160,31 @@ def _inputs(request: TableRequest, table: Table) -> tuple[list[int], list[str]]:
     ]
 
 
-def most_rows() -> int | None:
-    """Rows whose kernel matrix a search can hold in the memory that is available; None if that is not known."""
+def most_rows(dense: bool = True) -> int | None:
+    """Rows whose kernel matrix, or features of landmarks, fit into the memory available; None if that is not known."""
     from ..resources.memory import parse_budget
+    from .landmarks import MANY
 
     available = parse_budget(None)
-    return None if math.isinf(available) else math.isqrt(int(available / (8 * FEWEST_ARRAYS)))
+    if math.isinf(available):
+        return None
+    numbers = int(available / (8 * FEWEST_ARRAYS))
+    return math.isqrt(numbers) if dense else numbers // MANY
 
 
-def _table_of_few(data: str, target: str | None, encoding: str | None = None) -> tuple[Table, str]:
+def _table_of_few(request: TableRequest) -> tuple[Table, str]:
     """The table, read no further than any search could use it."""
     from ..datasets.files import TooManyRowsError
 
-    most = most_rows()
+    most = most_rows(request.dense)
     try:
-        return table_of(data, target, most, encoding)
+        return table_of(request.data, request.target, most, request.encoding)
     except TooManyRowsError:
+        what = "n x n doubles" if request.dense else "features of landmarks"
         raise ValueError(
-            f"{data} has more than {most:,} rows, the most for which {FEWEST_ARRAYS} arrays of n x n doubles, the "
+            f"{request.data} has more than {most:,} rows, the most for which {FEWEST_ARRAYS} arrays of {what}, the "
             "least that a search needs, fit in the memory available. Use fewer rows, drawn at random."
         ) from None
-
-
-def _table_of_many(data: str, target: str | None, encoding: str | None = None) -> tuple[Table, str]:
-    """The whole table, for a search with landmarks."""
-    return table_of(data, target, None, encoding)
 
 
 def table_of(
