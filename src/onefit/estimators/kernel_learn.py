@@ -200,8 +200,6 @@ class KernelLearnCV(GridSearchCV):
             raise ValueError(
                 f"kernel must be an object of onefit.kernels, such as ARD(Gaussian()), got {self.kernel!r}."
             )
-        if Precomputed.base in self.kernel.bases:
-            raise ValueError("A Precomputed kernel has nothing to learn: Given(K) is one that sums and weights take.")
         choices = {
             "stop": ("outer", "penalty", None),
             "start": ("grid", "agop"),
@@ -228,6 +226,9 @@ class KernelLearnCV(GridSearchCV):
 
     def _plan(self, X, y, params) -> tuple[PathTask, list[OuterFold]]:
         """The path on all rows, and those of the outer folds."""
+        kernel = name_columns(self.kernel, X)
+        if Precomputed.base in kernel.bases:
+            raise ValueError("A Precomputed kernel has nothing to learn: Given(K) is one that sums and weights take.")
         routed = route(self, params)
         machine = split_pipeline(self.estimator)[1]
         learner = read_machine(clone(machine).set_params(kernel=self.kernel)).learner
@@ -240,7 +241,7 @@ class KernelLearnCV(GridSearchCV):
         self._tell_transformers()
         task = PathTask(
             estimator=self.estimator,
-            kernel=name_columns(self.kernel, X),
+            kernel=kernel,
             X=X,
             y=y,
             folds=folds,
