@@ -276,7 +276,6 @@ def test_a_scaler_in_front_is_absorbed():
     np.testing.assert_allclose(scaled.feature_importances_, plain.feature_importances_, atol=1e-5)
 
 
-@pytest.mark.slow
 def test_a_frame_has_columns_by_name():
     X, y = regression()
     frame = pd.DataFrame(X, columns=list("abcd"))
