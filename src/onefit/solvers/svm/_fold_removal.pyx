@@ -26,7 +26,7 @@ cdef double AWAY = 1e-9  # distance from an end of a piece, relative to the sum 
 
 
 cdef class FoldRemoval:
-    """The work space of ``steps``, for a base of m rows and a others."""
+    """The work space of ``steps``, for a base of m rows, ``resting`` of which are not free at the start, and a others."""
 
     cdef const double[:, ::1] P, Q, S
     cdef const double[::1] ones, q_ones
@@ -34,16 +34,16 @@ cdef class FoldRemoval:
     cdef Py_ssize_t[::1] R, A, over
     cdef Py_ssize_t m, n, room, q
 
-    def __init__(self, P, ones, Q, S):
+    def __init__(self, P, ones, Q, S, Py_ssize_t resting):
         m, a = len(P), len(Q)
-        n = m + a
+        n, room = m + a, min(m, resting + max(128, m // 8))
         self.P, self.ones, self.Q, self.S, self.q_ones = P, ones, Q, S, Q.sum(axis=1)
         self.m, self.n = m, n
-        self.room = m
-        self.U, self.z, self.x = np.empty(m * m), np.empty(2 * max(m, 1)), np.empty(2 * max(a, 1))
-        self.W, self.T = np.empty(max(1, m * a)), np.empty(max(1, a * a))
+        self.room = room
+        self.U, self.z, self.x = np.empty(room * room), np.empty(2 * max(room, 1)), np.empty(2 * max(a, 1))
+        self.W, self.T = np.empty(max(1, room * a)), np.empty(max(1, a * a))
         self.moved, self.before, self.slope = np.empty(n), np.empty(n), np.empty(n)
-        self.columns, self.unused = np.empty(BATCH * (m + 1) + BATCH), np.zeros(m + 1)
+        self.columns, self.unused = np.empty(BATCH * (room + 1) + BATCH), np.zeros(m + 1)
         self.carried = np.empty(m + 1)
         self.R, self.A, self.over = (np.empty(n + 1, dtype=np.intp) for _ in range(3))
 
@@ -82,7 +82,6 @@ cdef bint _rest_base(FoldRemoval w, const char *free) noexcept nogil:
         if not free[i]:
             w.R[w.q] = i
             w.q += 1
-    w.room = min(w.m, w.q + max(128, w.m // 8))
     for a in range(w.q):
         for b in range(a, w.q):
             w.U[a * w.room + b] = w.P[w.R[a], w.R[b]]
@@ -281,7 +280,7 @@ cdef Py_ssize_t _change(
 cdef bint _grow(FoldRemoval w, Py_ssize_t n_over) noexcept nogil:
     """Take the rows ``over`` of the base into R and its factor; False if there is no room."""
     cdef Py_ssize_t place, i, a, count = 0
-    cdef double *diagonals = &w.columns[0] + BATCH * (w.m + 1)
+    cdef double *diagonals = &w.columns[0] + BATCH * (w.room + 1)
     for place in range(n_over):
         i = w.over[place]
         if i < w.m:

@@ -143,7 +143,8 @@ class SharedInverse:
         base, rows = self.base, np.concatenate([self.base, self.known])
         right = np.take(-(gradient + epsilon * side) * free, base, axis=1)
         start, reach = right @ self.P, right @ self.Q.T
-        removal = FoldRemoval(self.P, self.ones, self.Q, self.S)
+        resting = len(base) - int(free[:, base].sum(axis=1).min())
+        removal = FoldRemoval(self.P, self.ones, self.Q, self.S, resting)
         possible = np.zeros(len(beta), dtype=bool)
         for k in range(len(beta)):
             parts = [np.ascontiguousarray(part[k, rows]) for part in (beta, free.view(np.int8), side)]
