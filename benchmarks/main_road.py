@@ -179,6 +179,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     results = []
+    np.ones(1 << 27)  # 1 GiB is touched: a virtual machine may take long to hand out memory for the first time
     with threadpool_limits(1):
         run(Usage("warm-up", bundled("iris"), SVC(), {"C": [1, 10], "gamma": [0.1, 1]}))
         for usage in usages():

@@ -92,7 +92,8 @@ def _of_classes(
         if len(left) and (tested.present is None or len(tested.present) > 1):
             codes, coding = path.coded.Y[tested.rows], path.coded.coding
             score = _scorer(scoring, tested, coding)
-            found[left] = _undetermined(score, part[left], codes, reach[left], common[left], coding)
+            parts = part[left], codes, reach[left], common[left]
+            found[left] = _undetermined(score, *parts, coding, ranked=not scoring.reads_labels)
     return found
 
 
@@ -105,18 +106,24 @@ def _scorer(scoring: Scoring, tested: ScoredRows, coding: Coding) -> Score:
     return score
 
 
-def _undetermined(score: Score, values: Array, codes: Array, error: Array, slack: Array, coding: Coding) -> Mask:
+def _undetermined(
+    score: Score, values: Array, codes: Array, error: Array, slack: Array, coding: Coding, *, ranked: bool
+) -> Mask:
     """Which of E candidates have scores of classes that their values (E, l, c) do not determine.
 
     ``codes`` (l, c) are the coded targets. ``error`` (E, l, c) bounds the error of each value, ``slack`` (E, c) is half
     the length of the interval of the bias that all values of a column share; dimensions of length one are repeated.
     Rows with equal values are taken to be equal rows, which move together. Errors are too small to be seen in anything
-    but labels and ranks; intervals of a bias are not, so that all scores of candidates with such are looked at.
+    but labels and, where scores are ``ranked``, ranks; intervals of a bias are not, so that all scores of candidates
+    with such are looked at.
 
     Cost: O(E l log l c) to look for doubtful values, at most six calls of ``score`` for the candidates that have some.
     """
     wide = slack.any(axis=1) | (error.max(axis=(1, 2)) > error.min(axis=(1, 2)))
-    chosen = np.flatnonzero(wide | _near_boundary(values, error, coding) | _near_others(values, codes, error))
+    near = _near_boundary(values, error, coding)
+    if ranked:
+        near |= _near_others(values, codes, error)
+    chosen = np.flatnonzero(wide | near)
     found = np.zeros(len(values), dtype=bool)
     if len(chosen):
         values, error, slack = values[chosen], error[chosen], slack[chosen, None]

@@ -14,7 +14,7 @@ from ...machines.contract import HeldOut, OnTrain
 from .bias import undetermined_bias
 from .dual import EPS, Array, Dual, Solution
 from .solver import Solver, block
-from .subproblem import Subproblem
+from .subproblem import MANY_SPLITS, Subproblem
 
 if TYPE_CHECKING:
     from .learner import SupportVectorLearner
@@ -48,6 +48,7 @@ class Run:
         self.error, self.failed, self.exact = np.zeros(L), np.zeros(L, dtype=bool), True
         self.rounded = np.zeros(L, dtype=bool)
         self.slack = np.zeros((len(folds), L, c))
+        self._weights: dict[int, Array] = {}
         for column in range(c):
             self._column(column)
         if self.on_train is not None and self.train is not None:
@@ -61,6 +62,16 @@ class Run:
         return HeldOut(
             test, self.error, self.failed, exact=self.exact, reason=reason, rounded=self.rounded, bias_slack=self.slack
         )
+
+    def weights(self, number: int) -> Array:
+        """How often and how much each row counts in a split; kept where splits are few: many columns ask for them."""
+        found = self._weights.get(number)
+        if found is None:
+            counts, given = self.gram.problem.folds.folds[number].counts, self.targets.fold_weights(number)
+            found = counts if given is None else counts * given
+            if len(self.gram.problem.folds) <= MANY_SPLITS:
+                self._weights[number] = found
+        return found
 
     def _column(self, column: int) -> None:
         """Solve one column along the path of penalties, by the cheapest way that its splits allow."""
@@ -90,7 +101,7 @@ class Run:
         rows, solver, unit, path = problem.split_path(number)
         self.gram.problem.ledger.add("fold solution", path.solved, time.perf_counter() - start)
         fold, growth, biases = self.gram.problem.folds.folds[number], problem.growth(number), path.biases.copy()
-        for k in np.flatnonzero(~path.determined) if unit.bias and unit.least_ridge == 0 else ():
+        for k in np.flatnonzero(~path.determined) if unit.bias and not unit.ridge.any() else ():
             interval = undetermined_bias(unit.at(growth * float(self.penalties[k])), path.at(int(k)))
             if interval is not None:
                 biases[k], self.slack[number, k, column] = sum(interval) / 2, (interval[1] - interval[0]) / 2

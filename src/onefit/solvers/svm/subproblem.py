@@ -72,9 +72,7 @@ class Subproblem:
 
     def weights(self, number: int) -> Array:
         """How often and how much each row counts in a split."""
-        counts = self.run.gram.problem.folds.folds[number].counts
-        given = self.run.targets.fold_weights(number)
-        return (counts if given is None else counts * given)[self.members]
+        return self.run.weights(number)[self.members]
 
     def growth(self, number: int) -> float:
         """The factor of C in a split, where the penalty follows the number of training rows."""
