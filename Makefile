@@ -19,7 +19,7 @@ demo: $(VENV)/.installed
 # Every test once: `test` leaves out what is marked `slow` (what takes long, and combinations of parameters all of whose
 # pairs it tries in others: tests/conftest.py), and `test-full` runs `test`, then that.
 test: $(VENV)/.installed
-	@echo "==> running the quick tests, two at a time (3 minutes)"
+	@echo "==> running the quick tests, two at a time (2 minutes)"
 	@$(PYTEST)
 
 test-full: test

@@ -61,7 +61,7 @@ def classification() -> Comparison:
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     title("Classification: SVC on breast cancer", X)
-    KernelSearchCV(SVC(gamma=0.1), {"C": [1.0]}, cv=2).fit(X[:40], y[:40])  # compiles the solver the first time
+    KernelSearchCV(SVC(gamma=0.1), {"C": [1.0]}, cv=2).fit(X[:40], y[:40])  # imports what is imported late
     grid = {"gamma": np.logspace(-5, 0, 16), "C": np.logspace(-2, 4, 13)}
     return compare(SVC(kernel="rbf"), grid, X, y)
 
