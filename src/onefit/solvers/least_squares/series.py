@@ -10,7 +10,7 @@ Penalty on a *mean* of losses (the papers): Δ is one on I and -l/(n-l) elsewher
 which is right for equal folds only. Terms are built by recursion; the derivatives B_s of the paper, which
 grow like s!, are never formed. The sum to infinity is exact cross-validation.
 
-Source: Liu, Jiang, Liao & Wang, fast cross-validation by BIF. Oracle: the dense matrix powers, and for
+Source: Liu, Liao, Jiang, Ding, Lin & Wang, fast cross-validation by BIF. Oracle: the dense matrix powers, and for
 r = infinity really retraining.
 """
 

@@ -18,9 +18,9 @@ of S that it keeps: one Newton step of the retrained machine. S is frozen, so ne
 Values of the whole series keep their signs below the rounding of u; those of a finite order, in which part of a row's
 own coefficient remains, are known to that rounding.
 
-Source: Liu, Jiang, Liao & Wang, fast cross-validation by BIF; their weight -1/(t-1) is right for equal folds only, and
-they start from the minimiser of another loss ("plug-in"). Oracle: the dense operators of the paper, and for the whole
-series a Newton step.
+Source: Liu, Liao, Jiang, Ding, Lin & Wang, fast cross-validation by BIF; their weight -1/(t-1) is right for equal
+folds only, and they start from the minimiser of another loss ("plug-in"). Oracle: the dense operators of the paper, and
+for the whole series a Newton step.
 """
 
 from __future__ import annotations
