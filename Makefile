@@ -47,6 +47,7 @@ $(VENV)/.documented: $(VENV)/.installed
 bench: $(VENV)/.installed
 	@echo "==> comparing with GridSearchCV, himalaya and plain NumPy, one thread each"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[benchmark]"
+	@$(BIN)/python benchmarks/main_road.py
 	@$(BIN)/python benchmarks/kernel_ridge.py
 	@for machine in svc svr l2svc; do $(BIN)/python benchmarks/support_vector.py --machine $$machine; done
 	@$(BIN)/python benchmarks/criteria.py

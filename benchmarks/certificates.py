@@ -116,7 +116,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     names = [name for name in ("grid", *CRITERIA) if name not in options.skip]
     warm_up = make_task("svc", 60, True)
-    for criterion in CRITERIA.values():  # compile, and import what is imported late
+    for criterion in CRITERIA.values():  # import what is imported late
         KernelSearchCV(SVC(), warm_up.grid, criterion=criterion, cv=3).fit(warm_up.X, warm_up.y)
     for name in options.data:
         compare(name, *read_rows(name), StratifiedKFold(10, shuffle=True, random_state=0), names)

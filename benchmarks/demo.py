@@ -95,8 +95,8 @@ def report(result: Comparison) -> None:
     print(f"largest difference of a score on any fold: {largest:.0e}" if largest else "all scores on all folds equal")
     ledger = result.fast.ledger_
     print(f"  cost        {ledger['base']} distance matrix, {ledger['gram']} Gram matrices, ", end="")
-    if ledger["full solution"]:
-        print(f"{ledger['fold solution']} warm starts from {ledger['full solution']} solutions ", end="")
+    if ledger["fold solution"]:
+        print(f"{ledger['fold solution']} solutions along paths of C ", end="")
     else:
         print(f"{ledger['eigendecomposition'] + ledger['cholesky']} factorisations ", end="")
     print(f"instead of {result.n_fits} fits")

@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--picture", metavar="PATH", help="write a bar chart (SVG)")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    by_onefit(make_task(options.machine, 60, True))  # compile, and import what is imported late
+    by_onefit(make_task(options.machine, 60, True))  # import what is imported late
     task = make_task(options.machine, 300 if options.small else options.n, options.small)
     n = len(task.y)
     print(f"\n{options.machine}, n = {n}: {len(task.gammas)} widths x {len(task.Cs)} C x 10 folds, one thread")

@@ -3,7 +3,7 @@ One line instead of GridSearchCV
 ================================
 
 The same search over an SVC twice: by ``GridSearchCV``, which trains every candidate on every fold, and by
-``KernelSearchCV``, which computes each Gram matrix once and gets the folds from the full-data solutions.
+``KernelSearchCV``, which computes each Gram matrix once and takes all penalties of a fold from one warm-started path.
 """
 
 import time
@@ -22,7 +22,7 @@ X = StandardScaler().fit_transform(X)  # scaling within folds: next example
 grid = {"gamma": np.logspace(-4, 0, 9), "C": np.logspace(-1, 3, 9)}
 
 # %%
-# Both take the same arguments. Solvers are compiled when they are first used, which is not part of the comparison.
+# Both take the same arguments. Modules are imported when they are first used, which is not part of the comparison.
 
 KernelSearchCV(SVC(), {"gamma": [0.01], "C": [1.0]}, cv=3).fit(X[::8], y[::8])
 

@@ -33,7 +33,7 @@ def timed(search):
     return search, time.process_time() - start
 
 
-KernelSearchCV(model, {"svc__C": [1.0]}, cv=2).fit(X[::4], y[::4])  # compiles the solvers
+KernelSearchCV(model, {"svc__C": [1.0]}, cv=2).fit(X[::4], y[::4])  # imports what is imported late
 
 # %%
 # With transformers per fold the scores are those of ``GridSearchCV``.

@@ -66,7 +66,7 @@ def walk():
     y = X[:, 0] + 0.3 * rng.normal(size=60) > 0
     grid = {"svc__C": [0.1, 1.0, 10.0], "svc__gamma": [0.1, 1.0, 10.0]}
     search = KernelSearchCV(make_pipeline(StandardScaler(), SVC()), grid, cv=3)
-    search.fit(X, y)  # imports and compiles
+    search.fit(X, y)  # imports
     return walked(search, X, y)
 
 

@@ -101,7 +101,7 @@ def test_support_vector_machines_need_no_more(model, gamma, Cs):
     y = y if isinstance(model, SVR) else np.sign(y)
     model.set_params(gamma=gamma)
     search = KernelSearchCV(model, {"C": Cs}, cv=10, refit=False)
-    search.fit(X[:50], y[:50])  # imports and compiles
+    search.fit(X[:50], y[:50])  # imports
     assert peak_in_squares(search, X, y) <= 4.4  # and some vectors for each of ten folds
 
 
@@ -119,7 +119,7 @@ def test_logistic_regression_needs_no_more(cv):
 
 @pytest.mark.parametrize("gamma", [0.03, 0.1])
 def test_folds_that_are_factorised_do_not_find_parts_of_others_in_memory(gamma):
-    """Two folds are too few for an inverse, and large penalties too many steps for conjugate gradients."""
+    """Two folds are too few for one inverse: each is factorised by itself."""
     rng = np.random.default_rng(0)
     n = 1000
     X = rng.normal(size=(n, 10))

@@ -45,9 +45,9 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
     Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands (``SVC``, ``SVR``,
     ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelLogisticRegression``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, also
     at the end of a Pipeline) each Gram matrix is computed once, least squares take all regularisation values from one
-    factorisation and other machines from one warm-started path, and the held-out values of every fold come from the
-    full-data solution, exactly, in double precision whatever the type of X. Everything else is retrained as
-    GridSearchCV does, with a warning and a label.
+    factorisation and other machines from one warm-started path, and the held-out values of every fold come, where that
+    is cheaper, from the full-data solution: exactly, in double precision whatever the type of X. Everything else is
+    retrained as GridSearchCV does, with a warning and a label.
 
     Exact means to a violation of the conditions of optimality of 1e-10, whatever an SVC's ``tol`` says; scores can
     differ from GridSearchCV's by a sample whose decision value is below LIBSVM's ``tol``. ``max_iter`` is honoured by

@@ -29,7 +29,7 @@ CLASSES = 30
 MEANINGS = {
     "exact": "equal to training on every fold, up to rounding",
     "certified": "proved to equal training on every fold",
-    "approximate": "an influence-function series, a criterion, shared preprocessing or single precision",
+    "approximate": "an influence-function series, a criterion, shared preprocessing, or rounding is seen in its values",
     "retrained": "trained on every fold, as GridSearchCV does",
     "pruned": "given up, because something else is proved to be better or ranked better by the screen",
     "failed": "could not be trained",

@@ -26,7 +26,7 @@ SAMPLED = 2
 
 def seconds(part: Part) -> list[Record]:
     """The CPU seconds of every method, each by itself, for all candidates."""
-    _clock(_first_candidates(part))  # so that loading compiled code, or compiling it, is not a method's cost
+    _clock(_first_candidates(part))  # so that loading compiled code is not a method's cost
     return [("", name, value) for name, value in _clock(part).items()]
 
 
