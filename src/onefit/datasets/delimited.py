@@ -55,14 +55,19 @@ def read_delimited(
     """
     path = existing_file(path)
     delimiter, records = _open(path, encoding)
-    most = None if max_rows is None else max_rows + 1  # one of them may be the header
-    found = list(records if most is None else islice(records, most + 1))
-    if most is not None and len(found) > most:
-        raise TooManyRowsError(path, max_rows or 0)
-    names, found, remarks = _named(path, found)
-    if max_rows is not None and len(found) > max_rows:
+    lines, rows = [], []  # two lists: a pair for each line would take as much memory again
+    for line, row in records:
+        lines.append(line)
+        rows.append(row)
+        if max_rows is not None and len(rows) > max_rows + 1:  # one of them may be the header
+            raise TooManyRowsError(path, max_rows)
+    names, is_header, remarks = _named(path, rows[:_LOOKED_AT])
+    if is_header:
+        del lines[0], rows[0]
+    if not rows:
+        raise fault(path, "holds a header but no data.")
+    if max_rows is not None and len(rows) > max_rows:
         raise TooManyRowsError(path, max_rows)
-    lines, rows = [line for line, _ in found], [row for _, row in found]
     columns = []
     for name, cells in zip(names, zip(*rows)):
         column, remark = _column(path, name, cells, lines, decimal_commas=delimiter != ",")
@@ -81,8 +86,11 @@ def read_delimited_blocks(
     """
     path = existing_file(path)
     delimiter, records = _open(path, encoding)
-    names, first, _ = _named(path, list(islice(records, max(size, _LOOKED_AT))))
-    records = chain(first, records)
+    first = list(islice(records, max(size, _LOOKED_AT)))
+    names, is_header, _ = _named(path, [row for _, row in first[:_LOOKED_AT]])
+    if is_header and len(first) == 1:
+        raise fault(path, "holds a header but no data.")
+    records = chain(first[is_header:], records)
     while found := list(islice(records, size)):
         lines = [line for line, _ in found]
         columns = []
@@ -103,18 +111,15 @@ def _open(path: Path, encoding: str | None) -> tuple[str, Iterator[tuple[int, li
     return delimiter, _records(path, chain(first, text), delimiter)
 
 
-def _named(path: Path, found: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]], list[str]]:
-    """Names of the columns, the records without the header, and remarks."""
-    if not found:
+def _named(path: Path, rows: list[list[str]]) -> tuple[list[str], bool, list[str]]:
+    """Names of the columns, whether they are the first of some rows, and remarks."""
+    if not rows:
         raise fault(path, "holds no line with text.")
-    rows = [row for _, row in found[:_LOOKED_AT]]
     if not _is_header(rows[0], rows[1:]):
         names = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
-        return names, found, ["the file has no header: its first line is data, and columns are named by position"]
-    if len(found) == 1:
-        raise fault(path, "holds a header but no data.")
+        return names, False, ["the file has no header: its first line is data, and columns are named by position"]
     names, remarks = unique_names([cell.strip() for cell in rows[0]])
-    return names, found[1:], remarks
+    return names, True, remarks
 
 
 def _delimiter(head: list[str]) -> str:

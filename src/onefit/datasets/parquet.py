@@ -81,8 +81,14 @@ def _opened(path: Path, texts: list[str] | None = None) -> tuple[Any, Any]:
             raise fault(path, "is not a Parquet file.")
     try:
         return arrow, ParquetFile(path, read_dictionary=texts)
+    except UnicodeDecodeError as error:
+        raise _unreadable_name(path, error) from error
     except (arrow.ArrowException, OSError) as error:
         raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
+
+
+def _unreadable_name(path: Path, error: UnicodeDecodeError) -> ValueError:
+    return fault(path, f"has a name of a column that is not UTF-8 text: {error}.")
 
 
 def _contents(path: Path, max_rows: int | None) -> arrow.Table:
@@ -101,7 +107,7 @@ def _contents(path: Path, max_rows: int | None) -> arrow.Table:
             contents = arrow.Table.from_batches(batches, schema=file.schema_arrow)
             described = file.metadata.num_rows
     except UnicodeDecodeError as error:
-        raise fault(path, f"has a name of a column that is not UTF-8 text: {error}.") from error
+        raise _unreadable_name(path, error) from error
     except (arrow.ArrowException, OSError) as error:
         raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
     if contents.num_rows != described:
