@@ -288,3 +288,12 @@ def test_a_class_without_weight_is_scored_as_it_is_trained(machine, two_classes)
         search = KernelSearchCV(machine, {"C": [0.1, 1.0]}, cv=3).fit(X, y)
     assert set(search.cv_results_["exactness"]) == {"retrained"}
     assert search.best_score_ == pytest.approx((y == "bee").mean(), abs=0.01)
+
+
+@machines
+def test_the_layout_of_a_precomputed_matrix_does_not_matter(machine, three_classes, regression):
+    X, y = data_for(machine, three_classes, regression)
+    K = rbf_kernel(X, gamma=0.5)
+    model = clone(machine).set_params(kernel="precomputed")
+    expected = values_of(clone(model).fit(K, y), K)
+    np.testing.assert_array_equal(values_of(clone(model).fit(np.asfortranarray(K), y), K), expected)

@@ -1,5 +1,7 @@
 """preprocessing="shared_then_per_fold": a search on shared views whose best candidates are judged on every fold."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -60,3 +62,21 @@ def test_transformers_that_need_y_are_refused(three_classes):
     search = KernelSearchCV(make_pipeline(SelectKBest(k=1), SVC()), GRID, preprocessing="shared_then_per_fold")
     with pytest.raises(ValueError, match="cannot be fitted without y"):
         search.fit(*three_classes)
+
+
+@pytest.mark.parametrize("scoring", [["r2", "neg_mean_squared_error"], ["neg_mean_squared_error", "r2"]])
+def test_the_metric_that_decides_tells_who_is_judged(regression, scoring):
+    estimator, grid, _ = SEARCHES["regression"]
+    options = {"cv": 4, "preprocessing": "shared_then_per_fold"}
+    one = KernelSearchCV(estimator, grid, scoring="r2", **options).fit(*regression)
+    several = KernelSearchCV(estimator, grid, scoring=scoring, refit="r2", **options).fit(*regression)
+    np.testing.assert_array_equal(several.cv_results_["exactness"], one.cv_results_["exactness"])
+
+
+def test_a_time_budget_that_is_over_keeps_the_shared_scores(three_classes):
+    estimator, grid, _ = SEARCHES["classes"]
+    search = KernelSearchCV(estimator, grid, cv=4, preprocessing="shared_then_per_fold", time_budget=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(*three_classes)
+    assert np.isfinite(search.best_score_)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     LeaveOneOut,
@@ -264,3 +266,13 @@ def test_a_regression_with_two_targets_is_scikit_learns_error(regression):
     search = KernelSearchCV(SVR(), {"C": [1.0]})
     with pytest.raises(ValueError, match="fits failed"):
         search.fit(X, np.column_stack([y, y]))
+
+
+def test_classes_in_order_and_many_folds():
+    """The rows of a pair of classes are consecutive then, and a part of K is a view of it."""
+    X, y = load_iris(return_X_y=True)
+    grid, cv = {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}, StratifiedKFold(25)
+    mine = KernelSearchCV(SVC(), grid, cv=cv).fit(X, y).cv_results_
+    theirs = GridSearchCV(SVC(tol=1e-9), grid, cv=cv).fit(X, y).cv_results_
+    assert set(mine["exactness"]) == {"exact"}
+    np.testing.assert_allclose(mine["mean_test_score"], theirs["mean_test_score"], atol=1e-12)

@@ -26,7 +26,7 @@ _BLOCK = 1 << 17
 
 
 def _dense(product: Any) -> Array:
-    return np.asarray(product.toarray() if _is_sparse(product) else product, dtype=np.float64)
+    return np.ascontiguousarray(product.toarray() if _is_sparse(product) else product, dtype=np.float64)
 
 
 def _is_sparse(X: Any) -> bool:

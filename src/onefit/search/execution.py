@@ -82,7 +82,10 @@ class Execution:
         than all that were, the better ones of these.
         """
         request, judged = replace(self.request, preprocessing="per_fold"), set[int]()
+        deadline = request.deadline
         while left := [k for k in self.table.close_to_best(judged) if k not in judged]:
+            if deadline is not None and deadline.passed():
+                return
             judged.update(left)
             planned = plan(request, [self.table.candidates[k] for k in left])
             if planned.settings is None:  # nothing has a fast path: they are retrained already
@@ -90,7 +93,7 @@ class Execution:
             for _, outcome in Executor(planned.resources, request.pre_dispatch).run(planned.tasks, planned.settings):
                 self.ledger.include(outcome.ledger)
                 for row in outcome.rows:
-                    if not row.retrain:
+                    if row.scored and not row.retrain:
                         self.table.replace(replace(row, candidate=left[row.candidate]))
 
     def keep_finished(self) -> list[Row]:

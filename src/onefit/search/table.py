@@ -70,22 +70,30 @@ class Table:
 
     def scores(self) -> list[float]:
         """The mean score of every candidate, in the metric that decides."""
-        rows, metric = self.finished(), self.request.refit
-        if not isinstance(metric, str) or not any(metric in row.test for row in rows):
-            metric = next((name for row in rows for name in row.test), None)
+        rows = self.finished()
+        metric = self._deciding(rows)
         return [float(np.mean(row.test.get(metric, np.nan))) for row in rows]
 
+    def _deciding(self, rows: list[Row]) -> str:
+        """The metric that decides, or the first where none is named; empty where nothing was scored."""
+        metric = self.request.refit
+        if isinstance(metric, str) and any(metric in row.test for row in rows):
+            return metric
+        return next((name for row in rows for name in row.test), "")
+
     def close_to_best(self, judged: Container[int]) -> list[int]:
-        """Candidates within one standard error of the best, or, of ``judged`` ones, not below the best of them."""
-        scores = np.array(self.scores())
+        """Candidates within one standard error of the best, or, of ``judged`` ones, above the best of them."""
+        rows, scores = self.finished(), np.array(self.scores())
         finite = np.where(np.isfinite(scores), scores, -np.inf)
-        known = [finite[k] for k in range(len(finite)) if k in judged]
+        known = [score for row, score in zip(rows, finite) if row.candidate in judged]
         if known:
-            return [int(k) for k in np.flatnonzero(finite > max(known))]
-        best = int(np.argmax(finite))
-        values = next(iter(self.rows[best].test.values()), np.zeros(1))
-        error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-        return [int(k) for k in np.flatnonzero(finite >= finite[best] - error)]
+            least = np.nextafter(max(known), np.inf)
+        else:
+            best = int(np.argmax(finite))
+            values = rows[best].test.get(self._deciding(rows), np.zeros(1))
+            error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+            least = finite[best] - error
+        return [row.candidate for row, score in zip(rows, finite) if score >= least and np.isfinite(score)]
 
     def keep_evaluated(self) -> None:
         """After an interruption: drop rows that failed or were not reached."""

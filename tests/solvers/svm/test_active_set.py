@@ -99,6 +99,31 @@ def test_a_leading_block_of_a_larger_matrix_is_enough():
     np.testing.assert_array_equal(first.beta, second.beta)
 
 
+@pytest.mark.parametrize("layout", ["columns first", "every other", "backwards"])
+def test_the_layout_of_the_matrix_does_not_matter(layout):
+    K, X = gram("medium", 0, 60)
+    dual = learner("hinge").dual(target("hinge", 0, X), 2.0, np.ones(60))
+    layouts = {
+        "columns first": np.asfortranarray(K),
+        "every other": np.kron(K, np.ones((2, 2)))[::2, ::2],
+        "backwards": np.ascontiguousarray(K[::-1, ::-1])[::-1, ::-1],
+    }
+    found, expected = (Solver(A).solve(dual, np.zeros(60), warm=False) for A in (layouts[layout], K))
+    np.testing.assert_array_equal(found.beta, expected.beta)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_large_coefficients_on_the_way_leave_no_rounding(seed):
+    """A path from a tiny to a huge penalty ends where the huge one ends by itself, as far as both say."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 3)) * rng.uniform(1.0, 8.0)
+    K, y = (X @ X.T + 1.0) ** 3, rng.normal(size=12)
+    unit, C = learner("regression 0.05").dual(y, 1.0, np.ones(12)), float(10 ** rng.uniform(6, 8.7))
+    path = Solver(K).path(unit, np.array([1e-6, C])).at(1)
+    rounding = float(Solver(K).rounding_of(path.beta))
+    np.testing.assert_allclose(path.u, K @ path.beta, atol=max(unit.tolerance, 2 * rounding), rtol=0)
+
+
 def test_too_few_rounds_are_not_success():
     """The solver says so itself, and how far from optimal it stopped."""
     K, X = gram("wide", 0, 40)

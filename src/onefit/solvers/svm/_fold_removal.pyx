@@ -298,13 +298,13 @@ cdef bint _grow(FoldRemoval w, Py_ssize_t n_over) noexcept nogil:
     return True
 
 
-def update_images(const double[:, ::1] K, double[:, ::1] images, const double[:, ::1] after, const double[:, ::1] before):
+def update_images(const double[:, :] K, double[:, ::1] images, const double[:, ::1] after, const double[:, ::1] before):
     """``images += (after - before) K`` for coefficients (t, n) of several problems.
 
     Cost: O(n) for each coefficient that differs.
     """
     cdef Py_ssize_t k, i, count, n = K.shape[1]
-    cdef Problem p = Problem(n, n, &K[0, 0], NULL, NULL, NULL, NULL, 0.0, False)
+    cdef Problem p = Problem(n, K.strides[0] // sizeof(double), &K[0, 0], NULL, NULL, NULL, NULL, 0.0, False)
     cdef Py_ssize_t[::1] rows = np.empty(n, dtype=np.intp)
     cdef double[::1] change = np.empty(n)
     with nogil:
@@ -319,7 +319,7 @@ def update_images(const double[:, ::1] K, double[:, ::1] images, const double[:,
 
 
 def change_sets(
-    const double[:, ::1] K, const double[::1] ridge, const double[::1] target, double epsilon, const double[::1] lower,
+    const double[:, :] K, const double[::1] ridge, const double[::1] target, double epsilon, const double[::1] lower,
     const double[::1] upper, bint bias, double tolerance, const double[::1] before, double[::1] beta, double[::1] u,
     char[::1] free, double[::1] side,
 ):
@@ -330,7 +330,9 @@ def change_sets(
     each coefficient over its end.
     """
     cdef Py_ssize_t n = len(beta), i, n_over = 0, changes = 0, count = 0
-    cdef Problem p = Problem(n, n, &K[0, 0], &ridge[0], &target[0], &lower[0], &upper[0], epsilon, bias)
+    cdef Problem p = Problem(
+        n, K.strides[0] // sizeof(double), &K[0, 0], &ridge[0], &target[0], &lower[0], &upper[0], epsilon, bias
+    )
     cdef double b = 0.0, worst = 0.0, slope, direction, end, away
     cdef Py_ssize_t[::1] rows = np.empty(n, dtype=np.intp)
     cdef double[::1] change = np.empty(n)

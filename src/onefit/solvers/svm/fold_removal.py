@@ -55,10 +55,10 @@ class SharedInverse:
         self.K, self.ridge, self.base, self.constant = K, ridge + jitter, base, constant
         self.place = np.full(len(K), -1)
         self.place[base] = np.arange(len(base))
-        self.P = self._block(base, base) if factor is None else factor
-        if factor is None:
-            self.P.flat[:: len(base) + 1] += self.ridge[base]
-        self.definite = invert_in_place(self.P, factorised=factor is not None)
+        self.P = factor if factor is not None else self._matrix()
+        while not invert_in_place(self.P, factorised=factor is not None):
+            jitter *= 100  # K is less definite than it seemed
+            self.ridge, self.P = ridge + jitter, self._matrix()
         mirror_upper(self.P)
         self.ones = self.P.sum(axis=0)
         self.known: Rows = np.empty(0, dtype=np.intp)
@@ -168,6 +168,12 @@ class SharedInverse:
         self.S = np.block([[self.S, cross], [cross.T, own]])
         self.known = np.concatenate([self.known, new])
         self.columns, self.Q = np.vstack([self.columns, columns]), np.vstack([self.Q, products])
+
+    def _matrix(self) -> Array:
+        """M on the rows of the base."""
+        matrix = self._block(self.base, self.base)
+        matrix.flat[:: len(matrix) + 1] += self.ridge[self.base]
+        return matrix
 
     def _block(self, rows: Rows, columns: Rows) -> Array:
         block: Array = self.K[np.ix_(rows, columns)]

@@ -113,8 +113,8 @@ class SupportVectorLearner(ABC):
     ) -> HeldOut:
         """Out-of-fold values for every C, from small to large, and split; NaN where a split cannot be trained on.
 
-        ``error`` is the radius of the ball around the solution that its duality gap proves, times the norm of the
-        longest row: a bound of the held-out values' error but for that of the bias.
+        ``error`` is the smaller of the ball around the solution that its duality gap proves and of an estimate from the
+        violation of optimality and rounding (``held_out.py``); both leave aside a bias that is not determined.
         """
         require_compiled_loops()
         from .certified import CertifiedRun

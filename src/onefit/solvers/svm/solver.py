@@ -55,8 +55,8 @@ class Solver:
     """
 
     def __init__(self, K: Array, noise: float = 0.0) -> None:
-        self.K, self.noise = K, noise
         self._compiled = DualSolver(K, noise)
+        self.K, self.noise = np.asarray(self._compiled.K), noise
         self.magnitude: float = self._compiled.magnitude
         self._last: tuple[Dual, Array] | None = None  # the problem whose factor is in the work space, its solution
 
@@ -76,7 +76,7 @@ class Solver:
         A ``warm`` start goes to Newton's method at once, a cold one makes SMO steps first. ``enough`` is asked now and
         then whether to stop. Cost: O(m³) for m free coefficients, then see ``_active_set.pyx``.
         """
-        beta, u = beta.copy(), self.K @ beta if u is None else u.copy()
+        beta, u, self._last = beta.copy(), self.K @ beta if u is None else u.copy(), None
         absolute, first = dual.relative_tolerance(tolerance), max_rounds if enough is None else SLICE
         b, violation, rounds, done = self._compiled.solve(
             dual, beta, u, absolute, warm=warm, leap=enough is None, max_rounds=first
@@ -109,7 +109,7 @@ class Solver:
     @cached_property
     def roots(self) -> Array:
         """Norms of the rows in feature space."""
-        return np.sqrt(np.abs(np.diagonal(self.K)))
+        return np.asarray(np.sqrt(np.abs(np.diagonal(self.K))))
 
     def rounding_of(self, beta: Array) -> Array:
         """How much of ``K beta`` may be rounding, for coefficients (n,) or (…, n)."""
