@@ -22,7 +22,7 @@ from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite
 
 from ._cholesky cimport append, remove, solve_transposed, solve_upper
 from ._problem cimport (
-    Problem, absolute_sum, gains, gradient_at, is_free, piece_end, side_of, slope_down, slope_up, sum_of
+    Problem, absolute_sum, gains, gradient_at, piece_end, side_of, slope_down, slope_up, sum_of
 )
 
 cdef double SNAP = 8 * 2.0**-52  # distance from a bound, relative to the sum of all coefficients, that is rounding

@@ -54,7 +54,6 @@ cdef class DualSolver:
     cdef readonly Py_ssize_t n
     cdef readonly double magnitude, noise
     cdef double _spread  # of the targets
-    cdef readonly object factor  # U with UᵀU = K[order, order] + …, by rows, of the last solution
     cdef const double[:, :] _K
     cdef double[::1] _roots, _U, _work, _side
     cdef Py_ssize_t[::1] _F, _touched
@@ -80,10 +79,6 @@ cdef class DualSolver:
     def jitter(self, bint bias):
         """What is added to the diagonal of factors, so that rounding leaves them definite."""
         return _jitter(self, bias)
-
-    def rounding_of(self, double[::1] beta):
-        """How much of ``K beta`` may be rounding."""
-        return _rounding(self, &beta[0]) if self.n else 0.0
 
     def solve(
         self, dual, double[::1] beta, double[::1] u, double tolerance, *, bint warm=False, bint leap=True, max_rounds=None
