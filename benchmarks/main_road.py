@@ -24,11 +24,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn import datasets
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.decomposition import PCA
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PowerTransformer, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
 from threadpoolctl import threadpool_limits
 
@@ -123,6 +124,12 @@ def usages() -> list[Usage]:
         Usage("scaler + KernelRidge 10 x 10, 1,400 rows", lambda: friedman(1400), krr, ridge),
         Usage("KernelRidge 10 x 10, 1,000 rows", lambda: friedman(1000), KernelRidge(kernel="rbf"),
               {"gamma": WIDTHS, "alpha": RIDGES}),
+        Usage("target transformed, scaler + SVR 8 x 6, diabetes", bundled("diabetes"),
+              TransformedTargetRegressor(scaled(SVR()), transformer=PowerTransformer()),
+              {"regressor__svr__gamma": np.logspace(-3, 0, 8), "regressor__svr__C": np.logspace(-1, 2, 6)}),
+        Usage("SVC(linear), 3 C, digits", bundled("digits"), SVC(kernel="linear"), {"C": [0.01, 0.1, 1.0]}),
+        Usage("SVC(poly), 3 C, 2,000 easy rows", lambda: blobs(2000), SVC(kernel="poly", gamma=0.01),
+              {"C": [0.1, 1, 10]}),
         Usage("NuSVC 4 x 4 (retrained), cancer", bundled("breast_cancer"), scaled(NuSVC()),
               {"nusvc__nu": [0.05, 0.1, 0.2, 0.3], "nusvc__gamma": [1e-3, 1e-2, 1e-1, 1]}, handed_over=True),
     ]  # fmt: skip

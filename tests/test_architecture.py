@@ -10,7 +10,7 @@ import onefit
 
 ROOT = Path(onefit.__file__).parent
 LAYERS = [
-    {"resources", "linalg"},
+    {"resources", "linalg", "losses"},
     {"kernels"},
     {"data"},
     {"gram"},

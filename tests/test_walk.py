@@ -86,3 +86,9 @@ def test_the_way_to_the_solver_is_short(walk):
     (stack,) = [stack for function, file, stack in walk if (function, file) == SOLVER]
     assert len(stack) <= 12
     assert len({file for _, file in stack}) <= 6
+
+
+def test_a_fit_enters_few_files(walk):
+    """Those of the picture, and those that are asked for kernels, Gram matrices, rows and solutions."""
+    assert len({file for _, file, _ in drawn_walk()}) == 17
+    assert len({file for _, file, _ in walk}) <= 56

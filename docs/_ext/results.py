@@ -1,12 +1,14 @@
-"""The pages of the papers' tables, written from the journals of results/ when the documentation is built."""
+"""The pages of the papers' tables and of the benchmark of criteria, written from results/ when the docs are built."""
 
 import json
+import shutil
 from pathlib import Path
 
-from onefit.report.study import write_study, write_summary
+from onefit.report.study import write_regrets, write_study, write_summary
 from onefit.studies.catalogue import STUDIES, VARIANTS
 from onefit.studies.cell_journal import Journal
 from onefit.studies.collect import collect
+from onefit.studies.result_lines import read
 
 
 def setup(app):
@@ -31,3 +33,6 @@ def write_pages(source: Path, folder: Path) -> None:
             write_study(outcome, folder, manifest=facts)
             outcomes.append(outcome)
     write_summary(outcomes, folder)
+    if (source / "criteria.csv").exists():
+        write_regrets(read(source / "criteria.csv"), folder)
+        shutil.copy(source / "criteria.csv", folder)

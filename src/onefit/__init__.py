@@ -18,17 +18,20 @@ if TYPE_CHECKING:
     from .estimators.decision import cross_val_decision
     from .estimators.default_grid import default_grid
     from .estimators.delivery import RefitWarning
-    from .estimators.epsilon_svm import EpsilonSVR
-    from .estimators.hinge_svm import HingeSVC
+    from .estimators.feature_delivery import LandmarksWarning
     from .estimators.kernel_learn import KernelLearnCV
     from .estimators.kernel_logistic import KernelLogisticRegression
     from .estimators.kernel_search import KernelSearchCV
-    from .estimators.l2_svm import L2SVC
     from .estimators.landmark_features import LandmarkFeatures, RandomFourierFeatures
-    from .estimators.landmarks_curve import LandmarksWarning
-    from .estimators.linear_ls_svm import LinearLSSVC
-    from .estimators.linear_machines import LinearEpsilonSVR, LinearHingeSVC, LinearL2SVC, LinearLogisticRegression
+    from .estimators.linear_machines import (
+        LinearEpsilonSVR,
+        LinearHingeSVC,
+        LinearL2SVC,
+        LinearLogisticRegression,
+        LinearLSSVC,
+    )
     from .estimators.ls_svm import LSSVC, LSSVR
+    from .estimators.support_vector import L2SVC, EpsilonSVR, HingeSVC
     from .gram.approximation import Landmarks, RandomFeatures
     from .report.displays import (
         CriterionCurveDisplay,
@@ -51,23 +54,23 @@ _HOMES = {
     "CriterionCurveDisplay": "report.displays",
     "CriticalDifferenceDisplay": "report.displays",
     "DateEncoder": "estimators.date_encoder",
-    "EpsilonSVR": "estimators.epsilon_svm",
+    "EpsilonSVR": "estimators.support_vector",
     "GridEdgeWarning": "search.choice",
-    "HingeSVC": "estimators.hinge_svm",
+    "HingeSVC": "estimators.support_vector",
     "JournalError": "search.journal",
     "JournalWarning": "search.journal",
     "KernelLearnCV": "estimators.kernel_learn",
     "KernelLogisticRegression": "estimators.kernel_logistic",
     "KernelSearchCV": "estimators.kernel_search",
-    "L2SVC": "estimators.l2_svm",
+    "L2SVC": "estimators.support_vector",
     "LSSVC": "estimators.ls_svm",
     "LandmarkFeatures": "estimators.landmark_features",
     "Landmarks": "gram.approximation",
-    "LandmarksWarning": "estimators.landmarks_curve",
+    "LandmarksWarning": "estimators.feature_delivery",
     "LinearEpsilonSVR": "estimators.linear_machines",
     "LinearHingeSVC": "estimators.linear_machines",
     "LinearL2SVC": "estimators.linear_machines",
-    "LinearLSSVC": "estimators.linear_ls_svm",
+    "LinearLSSVC": "estimators.linear_machines",
     "LinearLogisticRegression": "estimators.linear_machines",
     "RandomFeatures": "gram.approximation",
     "RandomFourierFeatures": "estimators.landmark_features",
@@ -139,7 +142,7 @@ def _register_known_estimators() -> None:
 
     The package joins its layers here: ``machines`` holds the registry, and knows no estimator.
     """
-    from .estimators import adapters  # noqa: F401
+    from .estimators import adapters, wrappers  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:

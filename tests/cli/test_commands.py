@@ -24,6 +24,25 @@ def test_datasets(onefit):
     assert "german" in unknown.stderr
 
 
+def test_datasets_that_are_at_hand(onefit, tmp_path, monkeypatch):
+    monkeypatch.setenv("ONEFIT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "sonar").write_text("1 1:0.5\n")
+    monkeypatch.setenv("ONEFIT_DATA", str(tmp_path))
+    found = onefit("datasets", "--check", "bif:1", "--json")
+    states = {one["name"]: (one["state"], one["where"]) for one in json.loads(found.stdout)}
+    assert states["sonar"][0] == "damaged"
+    assert "sha256" in states["sonar"][1]
+    assert states["heart"][0] == "to download"
+    assert states["ionosphere"][0] == "missing"
+    assert found.exit_code == 1
+    every = onefit("datasets", "--check")
+    assert "wdbc" in every.stdout
+    assert " at hand, " in every.stdout.splitlines()[-1]
+    unknown = onefit("datasets", "--check", "bif:13")
+    assert unknown.exit_code != 0
+    assert "bif:1" in unknown.stderr
+
+
 @pytest.mark.slow
 def test_compare_takes_every_criterion_that_applies(onefit, prices):
     result = onefit("compare", prices, "--learner", "krr", "--cv", 3, "--json")

@@ -43,6 +43,20 @@ def test_rare_classes_are_noticed(onefit, tmp_path):
     assert "warning" not in onefit("select", "rare.csv", *QUICK, "--scoring", "roc_auc").stderr
 
 
+def test_far_targets_are_noticed(onefit, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    y = x + rng.normal(size=100)
+    y[[3, 60]] = 500.0
+    (tmp_path / "far.csv").write_text("x,y\n" + "\n".join(f"{a:.3f},{b:.3f}" for a, b in zip(x, y)) + "\n")
+    said = onefit("select", "far.csv", *QUICK).stderr
+    assert "warning: 2 of 100 targets, such as 500, are further than 10 interquartile ranges from the median" in said
+    assert "make up 100 % of the squared deviations" in said
+    assert "warning" not in onefit("select", "far.csv", *QUICK, "--scoring", "neg_median_absolute_error").stderr
+    (tmp_path / "near.csv").write_text("x,y\n" + "\n".join(f"{a:.3f},{2 * a:.3f}" for a in x) + "\n")
+    assert "warning" not in onefit("select", "near.csv", *QUICK).stderr
+
+
 def test_differences_are_paired():
     scores = np.array([0.5, 0.7, 0.9])
     better = Yardstick("other", scores - [0.1, 0.12, 0.11])

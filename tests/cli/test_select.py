@@ -168,7 +168,7 @@ def test_landmarks_stand_for_the_kernel(onefit, prices, mixed, tmp_path):
 
 
 def test_landmarks_are_taken_where_gram_matrices_do_not_fit(capsys):
-    from onefit.cli.landmarks import landmarks_for
+    from onefit.cli.data import landmarks_for
 
     assert landmarks_for(1000, None, "1GB") is None
     assert landmarks_for(100_000, 0, "1GB") is None

@@ -7,13 +7,16 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelLogisticRegression, criteria
+from onefit.data import Folds
 from onefit.kernels import ARD, Gaussian, Laplacian, Matern, NotDifferentiableError, RationalQuadratic, WeightedSum
-from onefit.kernels.rows import Rows
+from onefit.kernels.row_pairs import RowPairs
+from onefit.search.gradient import Objective, Point, problem_of
 
 from ..oracles.problems import partition, points, smooth_targets
 
@@ -111,7 +114,7 @@ def derivatives(criterion, machine, kernel, X, y, cv):
     steps = h * np.eye(len(theta))
     differences = [(value(theta + e, start) - value(theta - e, start)) / (2 * h) for e in steps]
     differences.append((value(theta, start + h) - value(theta, start - h)) / (2 * h))
-    return np.array([*kernel.pullback(Rows(X), gradient.gram), gradient.log_penalty]), np.array(differences)
+    return np.array([*kernel.pullback(RowPairs(X), gradient.gram), gradient.log_penalty]), np.array(differences)
 
 
 @pytest.mark.quick(60)
@@ -157,6 +160,26 @@ def test_any_splits_have_derivatives(machine, splits):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.linalg.norm(expected))
 
 
+@pytest.mark.parametrize("aggregate", ["points", "folds"])
+@pytest.mark.parametrize("machine", ["krr", "krr-two", "lssvr", "lssvc", "lssvc-three", "svc", "l2svc", "svr", "klr"])
+def test_weights_of_rows_have_derivatives(machine, aggregate):
+    """Weights count in the training and in the loss; the oracle is the value at neighbouring parameters."""
+    estimator, kind = MACHINES[machine]
+    X, h = points(1, N), 1e-5
+    weights = np.random.default_rng(4).uniform(0.5, 2.0, N)
+    folds = Folds.from_splits(partition(0, N, [9, 6, 6, 5]), N)
+    criterion = criteria.CV(loss="squared", aggregate=aggregate)
+    model = clone(estimator).set_params(kernel=KERNELS["ard"])
+    penalty = getattr(model, "alpha", getattr(model, "C", None))
+    problem, _ = problem_of(model, X, target(kind, X), weights, folds, criterion)
+    objective = Objective(problem, Point(KERNELS["ard"], penalty))
+    _, found = objective(objective.theta)
+    shifts = h * np.eye(len(found))
+    expected = [(objective(objective.theta + e)[0] - objective(objective.theta - e)[0]) / (2 * h) for e in shifts]
+    tolerance = TOLERANCE["exact" if machine in LEAST_SQUARES else "iterative"]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.linalg.norm(expected))
+
+
 def test_the_tube_of_support_vector_regression_has_a_derivative():
     X, h = points(1, N), 1e-5
     y, K = target("regression", X), KERNELS["ard"](X)
@@ -185,7 +208,7 @@ def test_a_machine_without_free_coefficients_has_derivatives(machine):
         - criterion(kernel.with_log_parameters(theta - e)(X), y, estimator, cv)
         for e in h * np.eye(len(theta))
     ]
-    found = kernel.pullback(Rows(X), gradient.gram)
+    found = kernel.pullback(RowPairs(X), gradient.gram)
     np.testing.assert_allclose(found, np.array(expected) / (2 * h), rtol=0, atol=1e-5 * np.linalg.norm(found))
 
 

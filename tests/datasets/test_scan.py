@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import resource
 
 import numpy as np
 import pytest
@@ -119,17 +120,20 @@ def test_text_is_converted_once_and_anew_when_it_changes(tmp_path, table, form):
     np.testing.assert_array_equal(X[:5], table[::-1][:5, :-1])
 
 
-def test_a_conversion_that_fails_leaves_nothing_behind(tmp_path, table, monkeypatch):
-    path = write(tmp_path, table, "libsvm")
-
-    def full(*args, **kwargs):
-        (tmp_path / f"t.libsvm.onefit.{os.getpid()}.npy").write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np.lib.format, "open_memmap", full)
-    with pytest.raises(OSError, match="No space left on device"):
-        datasets.scan(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["t.libsvm"]
+@pytest.mark.parametrize("form", ["csv", "libsvm"])
+def test_a_disk_that_is_full_while_converting_leaves_nothing_behind(tmp_path, table, form):
+    path = write(tmp_path, table, form)
+    before = [file.name for file in tmp_path.iterdir()]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, limits[1]))  # bytes that a file may have
+    try:
+        with pytest.raises(OSError, match=r"could not be converted to t\.(csv|libsvm)\.onefit"):
+            datasets.scan(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [file.name for file in tmp_path.iterdir()] == before
+    X, _ = datasets.scan(path)
+    np.testing.assert_allclose(X[:], table[:, :-1])
 
 
 def test_a_file_that_changes_is_noticed(tmp_path, table):

@@ -53,8 +53,8 @@ class Referee:
     def in_double_precision(self):
         """The search with the interior-point method in place of LIBSVM."""
         machine = svm_oracle(self.search.machine)
-        if isinstance(self.search.estimator, Pipeline):
-            machine = clone(self.search.estimator).set_params(machine=machine)
+        if self.search.place:
+            machine = clone(self.search.estimator).set_params(**{self.search.place: machine})
         return replace(self.search, estimator=machine)
 
     def explain(self, number):
@@ -81,18 +81,31 @@ class Referee:
 
     def _verdict(self, params, train):
         try:
-            exact = _last(fit_on(self.in_double_precision, params, train))
-            theirs = _last(fit_on(self.search, params, train))
+            exact = machines_of(fit_on(self.in_double_precision, params, train))
+            theirs = machines_of(fit_on(self.search, params, train))
         except ValueError:  # what cannot be trained has no solution
             return 0.0, 0.0
-        if exact.violation_ > CONVERGED:  # a referee that has not converged blames nobody
-            return 0.0, exact.bias_interval_
-        problems = zip(exact.problems_, libsvm_solutions(theirs, exact))
-        return max(violation(*problem, *found) for problem, found in problems), exact.bias_interval_
+        found = [_verdict_of(*pair) for pair in zip(exact, theirs)]
+        return max(violated for violated, _ in found), max(width for _, width in found)
 
 
-def _last(model):
-    return model[-1] if isinstance(model, Pipeline) else model
+def _verdict_of(exact, theirs):
+    """(LIBSVM's violation, width of the interval of optimal biases) of one machine."""
+    if exact.violation_ > CONVERGED:  # a referee that has not converged blames nobody
+        return 0.0, exact.bias_interval_
+    problems = zip(exact.problems_, libsvm_solutions(theirs, exact))
+    return max(violation(*problem, *found) for problem, found in problems), exact.bias_interval_
+
+
+def machines_of(model):
+    """The fitted machines inside of a fitted model: one, or one for each output or class."""
+    if isinstance(model, Pipeline):
+        return machines_of(model[-1])
+    if hasattr(model, "regressor_"):
+        return machines_of(model.regressor_)
+    if hasattr(model, "estimators_"):
+        return [machine for part in model.estimators_ for machine in machines_of(part)]
+    return [model]
 
 
 def libsvm_solutions(model, exact):

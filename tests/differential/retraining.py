@@ -55,4 +55,6 @@ def _block(search, rows, columns):
     """Rows of the data; of a Gram matrix also the columns of the training rows."""
     if hasattr(search.X, "iloc"):
         return search.X.iloc[rows]
-    return search.X[np.ix_(rows, columns)] if search.machine.kernel == "precomputed" else search.X[rows]
+    return (
+        search.X[np.ix_(rows, columns)] if getattr(search.machine, "kernel", None) == "precomputed" else search.X[rows]
+    )

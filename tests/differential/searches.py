@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, LSSVC, LSSVR, EpsilonSVR, HingeSVC, KernelLogisticRegression
@@ -28,7 +31,10 @@ compared (its default is 1e-3)."""
 
 @dataclass
 class Search:
-    """The arguments of one search; ``options`` go to the constructor, ``fit_params`` to ``fit``."""
+    """The arguments of one search; ``options`` go to the constructor, ``fit_params`` to ``fit``.
+
+    ``place`` is the parameter of the estimator that is the machine; empty if it is the machine itself.
+    """
 
     seed: int
     estimator: Any
@@ -37,11 +43,12 @@ class Search:
     y: Any
     fit_params: dict = field(default_factory=dict)
     options: dict = field(default_factory=dict)
+    place: str = ""
 
     @property
     def machine(self):
-        """The last step of a Pipeline, or the estimator itself."""
-        return self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+        """The machine that the estimator is, or that it contains."""
+        return self.estimator.get_params()[self.place] if self.place else self.estimator
 
     def __str__(self):
         shape = f"X {type(self.X).__name__}{self.X.shape}, y {np.unique(self.y).tolist()[:5]}"
@@ -82,7 +89,41 @@ def draw(seed: int) -> Search:
     weights = draw_weights(rng, n, positive=kernel == "precomputed")
     if weights is not None:
         fit_params["machine__sample_weight" if steps else "sample_weight"] = weights
-    return Search(seed, estimator, grid, data, y, fit_params, options)
+    return Search(seed, estimator, grid, data, y, fit_params, options, "machine" if steps else "")
+
+
+def draw_on_features(seed: int) -> Search:
+    """The search of this number over explicit features of a kernel and a linear machine behind them."""
+    rng = np.random.default_rng([31, seed])
+    n, d = int(rng.integers(20, 121)), int(rng.integers(1, 9))
+    X, classifier = draw_inputs(rng, n, d), bool(rng.random() < 0.5)
+    y = draw_labels(rng, X) if classifier else draw_targets(rng, X, several=True)
+    y = np.squeeze(y)  # Ridge predicts a single column as a vector
+    size = float((X**2).sum(axis=1).mean()) or 1.0
+    steps = [("scale", StandardScaler())] if rng.random() < 0.5 else []
+    width, count = 10.0 ** rng.uniform(-2, 1, 2) / (d if steps else size), int(rng.integers(2, n))
+    if rng.random() < 0.5:
+        features = RBFSampler(n_components=count, random_state=seed)
+    else:
+        kernel = str(rng.choice(["rbf", "laplacian", "poly"]))
+        features = Nystroem(
+            kernel=kernel, n_components=count, random_state=seed, **{"degree": 2} if kernel == "poly" else {}
+        )
+    intercept = bool(rng.random() < 0.8)
+    machine = Ridge(fit_intercept=intercept)
+    if classifier:
+        machine = RidgeClassifier(fit_intercept=intercept, class_weight=draw_class_weight(rng, y))
+    grid = {"features__gamma": width.tolist(), "machine__alpha": (10.0 ** rng.uniform(-4, 2, 3)).tolist()}
+    cv, groups = splitters.draw(rng, n, classifier)
+    scoring = scorers.draw(rng, y, classifier, single_rows=splitters.tests_single_rows(cv))
+    fit_params = {} if groups is None else {"groups": groups}
+    weights = draw_weights(rng, n, positive=classifier)
+    if weights is not None:
+        fit_params["machine__sample_weight"] = weights
+    options = {"cv": cv, **scoring, **draw_options(rng)}
+    return Search(
+        seed, Pipeline([*steps, ("features", features), ("machine", machine)]), grid, X, y, fit_params, options
+    )
 
 
 def draw_inputs(rng, n, d):

@@ -66,7 +66,8 @@ def _search(machine, outputs, scoring, corner, piped):
     if piped:
         machine = Pipeline([("scale", StandardScaler()), ("machine", machine)])
         grid = {f"machine__{name}": values for name, values in grid.items()}
-    return Search(0, machine, grid, X, y, {}, {"cv": list(folds.split(X, y)), "scoring": scoring})
+    place = "machine" if piped else ""
+    return Search(0, machine, grid, X, y, {}, {"cv": list(folds.split(X, y)), "scoring": scoring}, place)
 
 
 @pytest.mark.parametrize("piped", [pytest.param(False, marks=pytest.mark.slow), True], ids=["alone", "Pipeline"])
@@ -102,7 +103,7 @@ def _assert_scores_are_retrained(search, asked, warned):
         return
     far = np.flatnonzero(np.abs(ours - theirs) > TOLERANCE * np.maximum(1.0, np.abs(theirs)))
     if len(far):  # LIBSVM's single precision, and nothing else
-        referee = Referee(Search(0, model, {}, asked.X, asked.y, {}, asked.options), [{}])
+        referee = Referee(Search(0, model, {}, asked.X, asked.y, {}, asked.options, asked.place), [{}])
         assert all(referee.blames_libsvm(0, split) for split in far), referee.explain(0)
         judged = np.array([referee.scores(0)[f"split{split}_test_score"][0] for split in far])
         np.testing.assert_allclose(ours[far], judged, rtol=TOLERANCE, atol=TOLERANCE)

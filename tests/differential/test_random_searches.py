@@ -6,7 +6,7 @@ import pytest
 from onefit import KernelSearchCV
 
 from .comparison import differences, run
-from .searches import draw
+from .searches import draw, draw_on_features
 
 LONGEST = (11, 39)
 FAST = [seed for seed in range(42) if seed not in LONGEST]
@@ -24,6 +24,19 @@ def test_agrees_with_grid_search(seed):
 @pytest.mark.parametrize("seed", SLOW)
 def test_agrees_with_grid_search_in_many_more(seed):
     search = draw(seed)
+    assert not (found := differences(search)), f"{search}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_linear_machines_on_features_agree_with_grid_search(seed):
+    search = draw_on_features(seed)
+    assert not (found := differences(search)), f"{search}\n" + "\n".join(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12, 120))
+def test_linear_machines_on_features_agree_with_grid_search_in_many_more(seed):
+    search = draw_on_features(seed)
     assert not (found := differences(search)), f"{search}\n" + "\n".join(found)
 
 

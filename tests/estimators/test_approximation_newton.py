@@ -5,9 +5,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from onefit import (
     L2SVC,
@@ -148,3 +149,17 @@ def test_scaled_penalties_follow_the_number_of_training_rows():
     for value, (train, test) in zip(found, cv):
         machine = LinearL2SVC(0.5 * 240 / len(train)).fit(features.transform(X[train]), y[train])
         np.testing.assert_allclose(value, machine.decision_function(features.transform(X[test])), rtol=1e-7)
+
+
+@pytest.mark.parametrize("gamma", [0.002, 1.0], ids=["whitened rows", "whitened sums"])
+@pytest.mark.parametrize("model", [L2SVC(), KernelLogisticRegression(), SVC()], ids=lambda model: type(model).__name__)
+@pytest.mark.quick(3)
+def test_many_rows_are_summed_before_they_are_whitened(gamma, model):
+    """Narrow kernels have sums of kernel entries whitened, wide ones every row: both are training on every fold."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.4 * rng.normal(size=2500) > 0.2, "a", "b")
+    search = KernelSearchCV(model, {"gamma": [gamma], "C": [0.3, 30.0]}, cv=3, approximation=Landmarks(25, X[:25]))
+    search.fit(X, y)
+    values = cross_val_predict(clone(search.best_estimator_), X, y, cv=3, method="decision_function")
+    np.testing.assert_allclose(search.oof_decision_, values, atol=1e-6 * np.abs(values).max())

@@ -1,5 +1,9 @@
 """Searches over dask arrays and frames: bit-identical whoever computes, and equal to arrays in memory."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
@@ -91,33 +95,41 @@ def test_the_number_of_workers_does_not_change_a_bit():
     np.testing.assert_array_equal(found[0], found[2])
 
 
-@pytest.mark.slow
-def test_workers_that_are_killed_cost_time_and_no_bit():
-    import os
-    import signal
-    import threading
-    import time
+def test_rows_are_added_on_a_cluster(tmp_path):
+    X, y = problem()
+    options = {"approximation": Landmarks(method=X[:30]), "journal": tmp_path / "j.sqlite"}
+    here = fitted(X[:900], y[:900], **options).update(X[900:], y[900:])
+    options["journal"] = tmp_path / "k.sqlite"
+    there = fitted(da.from_array(X[:900], chunks=(200, 3)), y[:900], **options)
+    there.update(da.from_array(X[900:], chunks=(100, 3)), da.from_array(y[900:]))
+    np.testing.assert_allclose(split_scores(there), split_scores(here), rtol=1e-10)
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [0, 3], ids=["each death is one too many", "some deaths are allowed"])
+def test_workers_that_are_killed_cost_time_and_no_bit(allowed):
     distributed = pytest.importorskip("distributed")
     X, y = problem(60_000)
-    chunked = da.from_array(X, chunks=(2000, 3))
+    chunked, deaths = da.from_array(X, chunks=(2000, 3)), []
     expected = split_scores(fitted(chunked, y, approximation=Landmarks(300, random_state=0)))
     stop = threading.Event()
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": allowed}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster),
     ):
 
         def kill():
-            while not stop.wait(2.0):
-                pids = client.run(os.getpid)
+            while len(deaths) < 2 and not stop.wait(1.0):
+                pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
                 if pids:
-                    os.kill(next(iter(pids.values())), signal.SIGKILL)
-                    time.sleep(1.0)
+                    os.kill(pids[len(deaths) % len(pids)], signal.SIGKILL)
+                    deaths.append(pids)
 
         killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         found = split_scores(fitted(chunked, y, approximation=Landmarks(300, random_state=0)))
         stop.set()
         killer.join()
+    assert deaths
     np.testing.assert_array_equal(found, expected)

@@ -8,6 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
@@ -223,8 +224,15 @@ class TestRefusals:
             default_grid(NuSVC(), *two_classes)
         with pytest.raises(ValueError, match="no default grid for StandardScaler"):
             default_grid(make_pipeline(StandardScaler()), *two_classes)
-        with pytest.raises(ValueError, match="no default grid for this estimator: a Pipeline ends in another"):
-            default_grid(make_pipeline(make_pipeline(SVC())), *two_classes)
+        with pytest.raises(ValueError, match="no default grid for this estimator: more than transformers"):
+            default_grid(OneVsRestClassifier(SVC()), *two_classes)
+
+    def test_pipelines_inside_one_another(self, two_classes):
+        inside = default_grid(make_pipeline(StandardScaler(), make_pipeline(SVC())), *two_classes)
+        assert inside == {
+            f"pipeline__{name}": values
+            for name, values in default_grid(make_pipeline(StandardScaler(), SVC()), *two_classes).items()
+        }
 
     def test_kernels(self, two_classes):
         with pytest.raises(ValueError, match="SVC has no kernel 'laplacian': use one of linear, poly, rbf, sigmoid"):

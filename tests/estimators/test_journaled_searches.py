@@ -116,11 +116,11 @@ def test_retrained_candidates_go_on(regression, tmp_path, monkeypatch):
         plain = KernelSearchCV(**options).fit(*regression)
     retrained, fit_and_score = [], onefit.search.retraining._fit_and_score
 
-    def limited(how, params, *rest):
+    def limited(how, training, *rest):
         if len(retrained) == 7:  # two candidates, and one fold of the third
             raise KeyboardInterrupt
-        retrained.append(params["nu"])
-        return fit_and_score(how, params, *rest)
+        retrained.append(training.params["nu"])
+        return fit_and_score(how, training, *rest)
 
     monkeypatch.setattr(onefit.search.retraining, "_fit_and_score", limited)
     search = KernelSearchCV(**options, journal=tmp_path / "journal.sqlite")

@@ -58,6 +58,11 @@ def labels_of(seeds, **options):
     return [assert_label_is_true(random_case(seed, **options)) for seed in seeds]
 
 
+def test_leaving_rows_out_of_an_indefinite_matrix():
+    """Without a row the matrix is nearly singular, which the whole matrix is not."""
+    assert_label_is_true(random_case(47158))
+
+
 @pytest.mark.slow
 def test_random_searches():
     assert labels_of(range(60)).count("exact") >= 40

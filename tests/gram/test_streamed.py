@@ -149,7 +149,7 @@ def test_an_error_in_one_lane_ends_the_other():
 
     seen, failed = [], threading.Event()
 
-    def run(blocks):
+    def run(lane, blocks):
         for block in blocks:
             if block.start == 10:
                 failed.set()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from onefit import kernels
 from onefit.kernels import (
     ARD,
     Chi2,
@@ -21,7 +22,7 @@ from onefit.kernels import (
     Sigmoid,
     WeightedSum,
 )
-from onefit.kernels.rows import Rows
+from onefit.kernels.row_pairs import RowPairs
 
 from ..oracles.problems import points
 
@@ -58,6 +59,23 @@ COMPOSED = [
 ]
 
 
+def inside(kernel):
+    """The classes of a kernel and of its parts."""
+    parts = [getattr(kernel, name, None) for name in ("kernel", "left", "right")]
+    return {type(kernel)}.union(*(inside(part) for part in [*parts, *getattr(kernel, "kernels", ())] if part))
+
+
+WITHOUT = {"Chi2", "AdditiveChi2", "Cosine", "Function", "Precomputed", "Given"}
+"""Kernels without derivatives, and those of which nothing is learned but a weight."""
+
+
+def test_every_kernel_is_in_the_table_or_said_to_have_no_derivatives():
+    offered = {name for name in kernels.__all__ if isinstance(getattr(kernels, name), type)}
+    abstract = {"Kernel", "ElementWise", "NotDifferentiableError"}
+    tested = {kind.__name__ for kernel in [*FAMILIES, *COMPOSED] for kind in inside(kernel)}
+    assert offered - abstract - WITHOUT == tested
+
+
 def central_differences(function, at, step=1e-5):
     found = []
     for j in range(len(at)):
@@ -76,7 +94,7 @@ def test_pullback_is_the_derivative_with_respect_to_every_parameter(kernel):
     X, G = points(0, 12, D), symmetric(12)
     theta = kernel.log_parameters
     assert len(theta) == len(kernel.parameter_names) == len(kernel.is_width)
-    found = kernel.pullback(Rows(X), G)
+    found = kernel.pullback(RowPairs(X), G)
     used = np.isfinite(theta)
     expected = central_differences(lambda t: np.vdot(G, kernel.with_log_parameters(t)(X)), theta)[used]
     assert found.shape == theta.shape
@@ -88,7 +106,7 @@ def test_pullback_is_the_derivative_with_respect_to_every_parameter(kernel):
 def test_input_gradient_is_the_derivative_with_respect_to_a_row(kernel):
     X, Y = points(0, 5, D), points(1, 7, D)
     B = np.random.default_rng(2).normal(size=(5, 7))
-    found = kernel.input_gradient(Rows(X, Y), B)
+    found = kernel.input_gradient(RowPairs(X, Y), B)
     for a in range(len(X)):
         expected = central_differences(lambda x, a=a: float(B[a] @ kernel(x[None], Y)[0]), X[a])
         np.testing.assert_allclose(found[a], expected, rtol=1e-6, atol=1e-7)
@@ -128,15 +146,15 @@ def test_sparse_rows_have_the_values_and_derivatives_of_dense_ones():
     X[X < 0] = 0.0
     kernel = ARD(Gaussian(0.3), scales=SCALES)
     np.testing.assert_allclose(kernel(sparse.csr_matrix(X)), kernel(X), rtol=1e-12)
-    found = kernel.pullback(Rows(sparse.csr_matrix(X)), G)
-    np.testing.assert_allclose(found, kernel.pullback(Rows(X), G), rtol=1e-10)
+    found = kernel.pullback(RowPairs(sparse.csr_matrix(X)), G)
+    np.testing.assert_allclose(found, kernel.pullback(RowPairs(X), G), rtol=1e-10)
 
 
 def test_shifted_rows_keep_the_digits_of_derivatives():
     X, G = points(0, 12, D), symmetric(12)
     kernel = ARD(Gaussian(0.3), scales=SCALES)
-    found = kernel.pullback(Rows(X + 1e6), G)
-    np.testing.assert_allclose(found, kernel.pullback(Rows(X), G), rtol=1e-7)
+    found = kernel.pullback(RowPairs(X + 1e6), G)
+    np.testing.assert_allclose(found, kernel.pullback(RowPairs(X), G), rtol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -175,14 +193,14 @@ def test_what_makes_no_sense_is_refused(make):
 def test_kernels_without_derivatives_say_so(kernel):
     X = np.abs(points(0, 4, 4))
     with pytest.raises(NotDifferentiableError):
-        kernel.input_gradient(Rows(X), np.ones((4, 4)))
+        kernel.input_gradient(RowPairs(X), np.ones((4, 4)))
 
 
 def test_chi2_has_a_width_to_learn():
     X, G = np.abs(points(0, 8, D)), symmetric(8)
     kernel = Chi2(0.4)
     expected = central_differences(lambda t: np.vdot(G, kernel.with_log_parameters(t)(X)), kernel.log_parameters)
-    np.testing.assert_allclose(kernel.pullback(Rows(X), G), expected, rtol=1e-7)
+    np.testing.assert_allclose(kernel.pullback(RowPairs(X), G), expected, rtol=1e-7)
 
 
 def test_names_of_columns_become_positions():

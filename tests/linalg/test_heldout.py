@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from onefit.linalg.band import BANDWIDTH, band_factor
 from onefit.linalg.heldout import block_residuals, remaining_dual, single_residuals, solve_symmetric
 from onefit.linalg.inverse import CholeskyFamily
 from onefit.linalg.spectrum import decompose
@@ -24,7 +25,21 @@ def flat(K, null):
     return spectrum if null is None else without(spectrum, null)
 
 
-FACTORS = {"spectrum": (complete, None), "cholesky": (CholeskyFamily, None), "low rank": (flat, 5)}
+def tridiagonal(K, null):
+    return band_factor(K.copy(), null)
+
+
+def banded(K, null):
+    return band_factor(K.copy(), null, BANDWIDTH)
+
+
+FACTORS = {
+    "spectrum": (complete, None),
+    "cholesky": (CholeskyFamily, None),
+    "low rank": (flat, 5),
+    "tridiagonal": (tridiagonal, None),
+    "band": (banded, None),
+}
 factors = pytest.mark.parametrize(("factor", "rank"), FACTORS.values(), ids=FACTORS.keys())
 biases = pytest.mark.parametrize("bias", [False, True])
 

@@ -12,15 +12,14 @@ from sklearn import metrics
 from sklearn.metrics.pairwise import rbf_kernel
 
 from onefit import criteria, one_standard_error
-from onefit.report import colours, drawing
+from onefit.report import drawing
 from onefit.report.criteria_compared import compared
-from onefit.report.curves import validation_curve, validation_curves
 from onefit.report.facts import gather
 from onefit.report.heat_map import Colouring
 from onefit.report.kernel_picture import averaged, kernel_picture
-from onefit.report.predictions import Classified, Regressed, out_of_fold
+from onefit.report.predictions import Classification, Regression, out_of_fold
 from onefit.report.scores import read_scores
-from onefit.report.surface import choose_axes, panels_of
+from onefit.report.surface import choose_axes, panels_of, validation_curve, validation_curves
 
 from .searches import search_of
 
@@ -124,7 +123,7 @@ class TestPredictions:
     def test_two_classes(self):
         search, _, y = search_of("binary")
         found, _ = out_of_fold(search, None)  # the search keeps the labels
-        assert isinstance(found, Classified)
+        assert isinstance(found, Classification)
         labels = np.where(search.oof_decision_ > 0, "yes", "no")
         for i, true in enumerate(("no", "yes")):
             for j, predicted in enumerate(("no", "yes")):
@@ -148,7 +147,7 @@ class TestPredictions:
     def test_regression(self):
         search, _, y = search_of("regression")
         found, _ = out_of_fold(search, y)
-        assert isinstance(found, Regressed)
+        assert isinstance(found, Regression)
         errors = y - search.oof_decision_
         assert found.rmse == pytest.approx(np.sqrt(np.mean(errors**2)))
         assert found.mae == pytest.approx(np.mean(np.abs(errors)))
@@ -234,10 +233,10 @@ class TestColours:
     def test_scale_is_viridis(self):
         matplotlib = pytest.importorskip("matplotlib")
         theirs = 255 * matplotlib.colormaps["viridis"](np.linspace(0, 1, 11))[:, :3]
-        assert np.abs(np.array(colours.ANCHORS) - theirs).max() < 1.5
+        assert np.abs(np.array(drawing.ANCHORS) - theirs).max() < 1.5
 
     def test_lighter_is_more(self):
-        grey = colours.palette(11).astype(float) @ [0.2126, 0.7152, 0.0722]
+        grey = drawing.palette(11).astype(float) @ [0.2126, 0.7152, 0.0722]
         assert (np.diff(grey) > 8).all()
 
     def test_ink_can_be_read(self):
@@ -247,13 +246,13 @@ class TestColours:
             return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
         for share in np.linspace(0, 1, 101):
-            paper = colours.shade(share)
-            light, dark = sorted([luminance(paper), 1.0 if colours.ink(paper) == "#fff" else 0.0], reverse=True)
+            paper = drawing.shade(share)
+            light, dark = sorted([luminance(paper), 1.0 if drawing.ink(paper) == "#fff" else 0.0], reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 4.5
 
     def test_picture_has_its_pixels(self):
         shares = np.random.default_rng(0).uniform(size=(7, 5))
-        data = b64decode(colours.picture(shares).split(",")[1])
+        data = b64decode(drawing.picture(shares).split(",")[1])
         assert data.startswith(b"\x89PNG\r\n\x1a\n")
         stream, chunks = io.BytesIO(data[8:]), {}
         while head := stream.read(8):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from onefit import LSSVR, KernelSearchCV
-from onefit.estimators.logistic_curves import logistic_curves, probabilities
+from onefit.estimators.calibration import logistic_curves, probabilities
 from onefit.report.facts import gather
 from onefit.report.overview import overview_of
 from onefit.report.page import render

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from onefit.search.deadline import Deadline, parse_seconds
-from onefit.search.row import Row
-from onefit.search.tasks import coarse_to_fine
+from onefit.search.tasks import Row, coarse_to_fine
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import onefit.search.journal
 from onefit import JournalError, JournalWarning
 from onefit.machines import Exactness
 from onefit.search.journal import Journal, restore_row, store_row
-from onefit.search.row import Row
+from onefit.search.tasks import Row
 
 
 def a_row(candidate=3):
@@ -237,7 +237,7 @@ def test_many_processes_open_and_write_at_once(tmp_path):
 import sys
 import numpy as np
 from onefit.search.journal import Journal
-from onefit.search.row import Row
+from onefit.search.tasks import Row
 with Journal(sys.argv[1]) as journal:
     record = journal.record("shared", {})
     for number in range(40):

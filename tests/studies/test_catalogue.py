@@ -13,7 +13,7 @@ from onefit import datasets
 from onefit.criteria import CV, Criterion
 from onefit.studies.catalogue import STUDIES, VARIANTS, printed_numbers, study_of
 from onefit.studies.fingerprint import conditions, criterion_text, fingerprint, method_text
-from onefit.studies.machines import REVISIONS
+from onefit.studies.machines import REVISIONS, estimator_of
 from onefit.studies.spec import Method, OpenQuestion
 
 KEYS = [*(f"bif:{k}" for k in range(1, 13)), "ks:2", "ks:3", "sps:1", "sm:2", "sm:3"]
@@ -132,6 +132,22 @@ def test_fingerprints_are_the_same_in_another_process():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.split() == [fingerprint(study.protocol) for study in STUDIES.values()]
+
+
+@pytest.mark.parametrize("exponent", [-4, 1])
+def test_variants_of_the_tube_are_multiples_of_the_standard_deviation(exponent):
+    y = np.array([1.0, 2.0, 4.0, 9.0])
+    machine = study_of(f"bif:11+epsilon{exponent:+d}").protocol.machine
+    assert estimator_of(machine, y).epsilon == pytest.approx(2.0**exponent * np.std(y))
+
+
+@pytest.mark.parametrize("key", ["bif:7", "bif:11"])
+def test_plug_in_variants_differ_in_the_start_of_the_series_only(key):
+    changed, protocol = study_of(f"{key}+plug-in").protocol, study_of(key).protocol
+    assert conditions(changed) == conditions(protocol)
+    for new, old in zip(changed.methods, protocol.methods, strict=True):
+        suffix = ", start=plug-in" if "BIF" in new.name else ""
+        assert criterion_text(new.criterion) == criterion_text(old.criterion) + suffix
 
 
 def test_an_unknown_key_names_those_that_are_near():

@@ -1,6 +1,7 @@
 """The study of learned kernels: resumed, and summed up."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +40,14 @@ def test_a_summary_is_relative_to_the_grid(tmp_path):
         for number, name in enumerate("abcdefgh"):
             for method, error in (("grid", 2.0), ("ard", 1.0 + 0.1 * number)):
                 writer.writerow({"set": name, "split": 0, "method": method, "error": error, "seconds": 1.0})
-    grid, ard = learned.summary(path).splitlines()[1:]
+    _, _, grid, ard = ([text.strip() for text in line.split("|")] for line in learned.summary(path).splitlines())
     expected = np.exp(np.mean(np.log((1.0 + 0.1 * np.arange(8)) / 2.0)))
-    assert grid.split()[:4] == ["grid", "8", "1.000", "1.000"]
-    assert ard.split()[:5] == ["ard", "8", f"{expected:.3f}", "0.850", "8/0/0"]
+    assert grid[1:8] == ["grid", "8", "8", "1.000", "1.000", "0%", "0%"]
+    assert ard[1:8] == ["ard", "8", "8", f"{expected:.3f}", "0.850", "100%", "0%"]
+    assert float(ard[8]) == pytest.approx(2 * 0.5**8, abs=1e-3)  # all eight signs agree
+    assert ard[9] == "-"
+
+
+def test_the_documentation_has_the_figures_of_the_file_of_results():
+    docs = Path(__file__).parents[2] / "docs"
+    assert learned.summary(docs / "results" / "learned.csv") in (docs / "learning.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from ..criteria.losses import LOSSES, Loss
+from ..criteria.row_losses import LOSSES, Loss
 from ..machines.registry import read_machine
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from ..criteria._calling import evidence_of
 from ..criteria._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses
-from ..criteria.losses import Loss, check_loss
+from ..criteria.row_losses import Loss, check_loss
 from ._checks import check_positive, check_rows
 
 

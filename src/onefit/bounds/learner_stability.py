@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..criteria.losses import Loss
+from ..criteria.row_losses import Loss
 from ._checks import check_delta, check_positive, check_rows
 from ._retraining import Retraining, draws, read_retraining
 

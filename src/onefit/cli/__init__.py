@@ -5,7 +5,7 @@ def main() -> None:
     """Entry point of the command ``onefit``."""
     import sys
 
-    from .interruption import end_like_ctrl_c, exit_code
+    from .screen import end_like_ctrl_c, exit_code
 
     try:
         end_like_ctrl_c()

@@ -12,7 +12,7 @@ from .screen import counted, echo, echo_json
 
 if TYPE_CHECKING:
     from .data import Data
-    from .searching import Request, Selection
+    from .searching import SearchArguments, Selection
 
 MARGIN = "\n" + 12 * " "
 
@@ -63,7 +63,7 @@ def judgement_of(selection: Selection, yardsticks: list[Yardstick]) -> Judgement
                      selection.fold_scores, yardsticks)  # fmt: skip
 
 
-def show_json(selection: Selection, rows: Data, request: Request, yardsticks: list[Yardstick]) -> None:
+def show_json(selection: Selection, rows: Data, request: SearchArguments, yardsticks: list[Yardstick]) -> None:
     """Everything, on stdout, for programs."""
     savings = selection.savings
     low, high = savings.estimate
@@ -86,7 +86,7 @@ def _plain(yardstick: Yardstick) -> dict[str, Any]:
     return {"model": yardstick.name, "score": yardstick.score, "standard_error": _or_none(yardstick.error)}
 
 
-def show(selection: Selection, rows: Data, request: Request) -> None:
+def show(selection: Selection, rows: Data, request: SearchArguments) -> None:
     """The answer as text: the model, its score beside that of guessing, what it cost, and the code."""
     facts = facts_of(selection, rows)
     by = "" if selection.value is None else f", by {request.criterion} = {number(selection.value)}"
@@ -135,7 +135,7 @@ def score_text(selection: Selection) -> str:
     return f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)"
 
 
-def _how_chosen(selection: Selection, request: Request) -> str:
+def _how_chosen(selection: Selection, request: SearchArguments) -> str:
     """How the choice was made: kernels left to cross-validation, and simplifications that the score has not."""
     from ..criteria import resolve
     from ..criteria.base import needs_no_machine

@@ -74,7 +74,7 @@ def compare(
     """
     with explained():
         from .preparation import prepare
-        from .request import TableRequest
+        from .roles import TableRequest
 
         table = TableRequest(data, target, task, encoding, tuple(drop or ()), tuple(use or ()), groups=groups,
                              time=time, ordered=folds == Folds.time, positive=positive)  # fmt: skip
@@ -116,7 +116,7 @@ def _compare(ready: SearchInput, names: list[str], scoring: str | None, jobs: in
     from .. import compare as compare_criteria
     from .. import default_grid
     from .narration import narrated
-    from .scores import scorer_of
+    from .validation import scorer_of
 
     rows = ready.rows
     with narrated("comparing"):

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..datasets.visible import quoted
-from .request import TableRequest, column_position, column_positions
-from .roles import Role, role_of, why_it_names_rows
-from .screen import counted
-from .time_order import ordering
+from .roles import Role, TableRequest, column_position, column_positions, ordering, role_of, why_it_names_rows
+from .screen import counted, note
 
 if TYPE_CHECKING:
     from ..datasets import DataSet, Table
@@ -29,6 +27,12 @@ FEW_REMARKS = 5
 
 FEWEST_ARRAYS = 2
 """Arrays of n x n doubles without which no kernel is evaluated: distances or products of rows, and the Gram matrix."""
+
+MANY = 1000
+"""Landmarks where nobody says how many."""
+
+GRAM_ARRAYS = 4
+"""n x n arrays that a dense search needs."""
 
 LARGEST = 1e150
 """The square of a larger number is beyond what doubles can hold."""
@@ -163,7 +167,6 @@ def _inputs(request: TableRequest, table: Table) -> tuple[list[int], list[str]]:
 def most_rows(dense: bool = True) -> int | None:
     """Rows whose kernel matrix, or features of landmarks, fit into the memory available; None if that is not known."""
     from ..resources.memory import parse_budget
-    from .landmarks import MANY
 
     available = parse_budget(None)
     if math.isinf(available):
@@ -325,3 +328,24 @@ def _shortened(remarks: tuple[str, ...]) -> list[str]:
         return list(remarks)
     total = sum(int(remark.split()[0]) for remark in missing)
     return [r for r in remarks if r not in missing] + [f"{total:,} missing values in {len(missing)} columns"]
+
+
+def landmarks_for(n: int, asked: int | None, memory: str | None) -> Any:
+    """The approximation of a search over n rows; None where Gram matrices fit into memory, or where 0 is asked for.
+
+    Landmarks are chosen by k-means++, which depends on the rows and the transformers alone: the code that is printed
+    chooses the same ones.
+    """
+    from .. import Landmarks
+    from ..resources.memory import human, parse_budget
+
+    budget, needed = parse_budget(memory), 8.0 * GRAM_ARRAYS * n * n
+    if asked == 0 or (asked is None and needed <= budget):
+        return None
+    m = min(n, MANY if asked is None else asked)
+    if asked is None:
+        note(
+            f"  {n:,} rows: Gram matrices would take {human(needed)}, and there are {human(budget)}; "
+            f"{m:,} landmarks stand for them (--landmarks says how many)"
+        )
+    return Landmarks(m, "kmeans", random_state=0)

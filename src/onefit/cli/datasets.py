@@ -13,21 +13,31 @@ from .screen import columns, echo, echo_json, explained
 
 @app.command()
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Show this one.", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show this one; with --check the sets of a study.", show_default=False)
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say which sets are at hand: all, or those of a study such as bif:1.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the data sets that commands take by name, or show one of them.
+    """List the data sets that commands take by name, show one of them, or say which are at hand.
 
     Examples:
 
         onefit datasets
 
         onefit datasets german
+
+        onefit datasets --check sm:2
     """
     with explained():
         from ..datasets.registry import info, names
         from .data import registered_set
 
+        if check:
+            _check(name, as_json)
+            return
         if name is not None:
             _show(_facts(registered_set(name)), as_json)
             return
@@ -38,6 +48,61 @@ def datasets(
         rows = [("name", "task", "rows", "columns", "source")]
         rows += [(e["name"], e["task"], f"{e['rows']:,}", f"{e['features']:,}", e["source"]) for e in entries]
         echo(columns(rows))
+
+
+def _check(study: str | None, as_json: bool) -> None:
+    """Where each set would come from, without downloading any; exit code 1 if one cannot be had."""
+    from ..datasets.registry import info
+
+    found = [{"name": name, **_whereabouts(info(name))} for name in _names_of(study)]
+    if as_json:
+        echo_json(found)
+    else:
+        echo(columns([("name", "state", "where"), *((one["name"], one["state"], one["where"]) for one in found)]))
+        counts = {state: sum(one["state"] == state for one in found) for state in STATES}
+        echo("\n" + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
+    if any(one["state"] in ("damaged", "missing") for one in found):
+        raise typer.Exit(1)
+
+
+STATES = ("at hand", "to download", "damaged", "missing")
+
+
+def _names_of(study: str | None) -> list[str]:
+    """All registered names, or those of a study: a key of ``onefit reproduce --list``, or criteria or learned."""
+    if study is None:
+        from ..datasets.registry import names
+
+        return list(names())
+    if study == "criteria":
+        from ..studies.regret.data_sets import SETS
+
+        return list(SETS)
+    if study == "learned":
+        from ..studies import learned
+
+        return list(learned.SETS)
+    from ..studies.catalogue import study_of
+
+    protocol = study_of(study).protocol
+    return [protocol.source(name) for name in protocol.datasets]
+
+
+def _whereabouts(entry: Any) -> dict[str, str]:
+    from ..datasets.sources import NotThereError, file_in_cache, file_in_folder
+
+    if entry.bundled:
+        return {"state": "at hand", "where": "scikit-learn"}
+    for find in (file_in_folder, file_in_cache):
+        try:
+            return {"state": "at hand", "where": str(find(entry))}
+        except NotThereError:
+            continue
+        except ValueError as error:  # a file with other contents
+            return {"state": "damaged", "where": str(error)}
+    if entry.url:
+        return {"state": "to download", "where": entry.url}
+    return {"state": "missing", "where": entry.remark}
 
 
 def _facts(entry: Any) -> dict[str, Any]:

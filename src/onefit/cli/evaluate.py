@@ -15,7 +15,7 @@ from .screen import check_distinct, check_writable, columns, counted, echo, echo
 if TYPE_CHECKING:
     import numpy as np
 
-    from .measuring import Measure
+    from ..report.evaluation import Interval
     from .predicting import Predictions, SavedModel
 
 
@@ -85,7 +85,7 @@ def _predictions(saved: SavedModel, data: str, encoding: str | None) -> tuple[Pr
     return Predictions.joined(parts), y
 
 
-def _verdict(facts: dict[str, Any], first: Measure) -> str:
+def _verdict(facts: dict[str, Any], first: Interval) -> str:
     """Whether the score agrees with that of the model's cross-validation."""
     from ..report.text import number
 
@@ -99,7 +99,7 @@ def _verdict(facts: dict[str, Any], first: Measure) -> str:
 
 
 def _show(
-    saved: SavedModel, data: str, y: np.ndarray, measures: list[Measure], verdict: str, replicates: int, as_json: bool
+    saved: SavedModel, data: str, y: np.ndarray, measures: list[Interval], verdict: str, replicates: int, as_json: bool
 ) -> None:
     from ..report.text import number
 
@@ -117,10 +117,10 @@ def _show(
 
 
 def _write(
-    saved: SavedModel, data: str, found: Predictions, y: Any, measures: list[Measure], verdict: str, replicates: int,
+    saved: SavedModel, data: str, found: Predictions, y: Any, measures: list[Interval], verdict: str, replicates: int,
     path: Path,
 ) -> None:  # fmt: skip
-    from ..report.evaluation import Evaluation, Interval, evaluation_page, pictures_of
+    from ..report.evaluation import Evaluation, evaluation_page, pictures_of
     from ..report.text import settings
     from .measuring import LEVEL
 
@@ -130,10 +130,9 @@ def _write(
     about = [("model", f"{facts['learner']} with the {facts['kernel']} kernel"),
              ("parameters", settings(facts["params"])), ("file", str(saved.path)),
              ("trained on", f"{facts['data']}, {counted(facts['rows'], 'row')}"), ("evaluated on", data)]  # fmt: skip
-    intervals = [Interval(each.name, each.value, each.low, each.high) for each in measures]
     page = evaluation_page(Evaluation(
         title=f"{saved.path.name} on {Path(data).name}", model=facts["learner"], data=data, rows=len(y), level=LEVEL,
-        replicates=replicates, measures=intervals, verdict=verdict, predictions=pictures, calibration=calibration,
+        replicates=replicates, measures=measures, verdict=verdict, predictions=pictures, calibration=calibration,
         facts=about,
     ))  # fmt: skip
     path.write_text(page, encoding="utf-8")

@@ -41,8 +41,7 @@ def inspect(
 def _show_model(path: Path, as_json: bool) -> None:
     from ..datasets.visible import visible
     from ..report.text import number, settings
-    from .facts import check_facts
-    from .models import read_facts
+    from .models import check_facts, read_facts
 
     facts = read_facts(path)
     check_facts(path, facts)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from ..report.evaluation import Interval
 from .predicting import Predictions
-from .scores import scorer_of_class
+from .validation import scorer_of_class
 
 OF_VALUES = ("roc_auc", "average_precision", "top_k")
 """How names of scores begin that read decision values."""
@@ -19,16 +19,6 @@ OF_PROBABILITIES = ("neg_log_loss", "neg_brier_score", "d2_log_loss_score", "d2_
 """Scores that read probabilities."""
 
 LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A score of predictions, and its bootstrap interval; NaN where there is none."""
-
-    name: str
-    value: float
-    low: float
-    high: float
 
 
 class _Recorded(BaseEstimator):
@@ -84,7 +74,7 @@ def needs_values(scoring: str) -> tuple[bool, bool]:
 
 def measure(
     scoring: str, facts: dict[str, Any], predictions: Predictions, y: Any, *, replicates: int = 0, seed: int = 0
-) -> Measure:
+) -> Interval:
     """A score of known predictions; NaN where it is not defined for these rows.
 
     The interval has the 2.5 % and 97.5 % quantiles of the score over samples of as many rows, drawn with replacement.
@@ -108,7 +98,7 @@ def measure(
     drawn = np.array([value(rng.integers(0, len(y), len(y))) for _ in range(replicates)])
     known = drawn[np.isfinite(drawn)]
     low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(known) > 1 else (np.nan, np.nan)
-    return Measure(facts["metric"] if scoring == scoring_of(facts) else scoring, value(rows), float(low), float(high))
+    return Interval(facts["metric"] if scoring == scoring_of(facts) else scoring, value(rows), float(low), float(high))
 
 
 def scorings_for(facts: dict[str, Any], predictions: Predictions) -> list[str]:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.logistic_curves import probabilities
+from ..estimators.calibration import probabilities
 from .alignment import Block
-from .facts import check_facts
-from .models import load
+from .models import check_facts, load
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .data import Data, read_data
-from .folds import splitter_of
 from .pipeline import build
-from .request import TableRequest
-from .scores import OF_ONE_CLASS, scorer_of
+from .roles import TableRequest
 from .screen import counted, note
-from .validation import check_scoring_name, check_scoring_suits, kernel_names
-from .yardsticks import imbalance
+from .splitters import splitter_of
+from .validation import OF_ONE_CLASS, check_scoring_name, check_scoring_suits, kernel_names, scorer_of
+from .yardsticks import far_targets, imbalance
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +49,6 @@ def prepare(
     note(f"{rows.name}: {counted(len(rows.y), 'row')}, {counted(rows.X.shape[1], 'column')}")
     for remark in (*rows.remarks, *transformations, *remarks):
         note(f"  {remark}")
-    if warning := imbalance(rows, scoring):
+    if warning := imbalance(rows, scoring) or far_targets(rows, scoring):
         note(f"warning: {warning}")
     return SearchInput(rows, estimator, splitter, kernels)

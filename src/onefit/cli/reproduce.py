@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import app
-from .interruption import exit_code
-from .screen import echo, explained, fail, note
+from .screen import echo, exit_code, explained, fail, note
 
 if TYPE_CHECKING:
     from ..studies.cell_journal import Journal
@@ -193,7 +192,7 @@ def _run(
     jobs: int,
 ) -> None:
     from ..studies.runner import missing, run, tasks_of
-    from .progress import bar
+    from .narration import bar
 
     protocol = study.protocol
     tasks = tasks_of(protocol, datasets, splits)

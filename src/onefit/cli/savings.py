@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .scores import scorer_of
+from .validation import scorer_of
 
 if TYPE_CHECKING:
     from .data import Data

@@ -1,16 +1,16 @@
-"""Where the command line writes: results on stdout, everything else on stderr."""
+"""Where the command line writes: results on stdout, everything else on stderr; and how it ends."""
 
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import typer
-
-from .interruption import exit_code
 
 WRONG, USAGE = 1, 2
 
@@ -154,3 +154,22 @@ def check_distinct(files: dict[str, str | Path | None]) -> None:
             if place in seen:
                 raise ValueError(f"{option} {path} is the file of {seen[place]} too: give another file.")
             seen[place] = option
+
+
+_ended_by = signal.SIGINT
+
+
+def end_like_ctrl_c() -> None:
+    """Let SIGTERM, which service managers and batch systems send, end a command as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    global _ended_by
+    _ended_by = signal.Signals(number)
+    raise KeyboardInterrupt
+
+
+def exit_code() -> int:
+    """Exit code of a command that was interrupted: 128 and the number of the signal, 130 or 143."""
+    return 128 + _ended_by

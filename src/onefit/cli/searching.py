@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .savings import Savings
-from .scores import search_arguments
+from .validation import search_arguments
 from .yardsticks import Yardstick, baseline
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PENALTIES = ("C", "alpha", "epsilon")
 
 
 @dataclass(frozen=True)
-class Request:
+class SearchArguments:
     """Arguments of a search from the command line."""
 
     estimator: Any
@@ -91,7 +91,7 @@ class EndedSearch:
     resumed: bool
 
 
-def find(request: Request, data: Data) -> EndedSearch:
+def find(request: SearchArguments, data: Data) -> EndedSearch:
     """Search. Ctrl-C ends it; what is finished can be chosen from.
 
     Transformers do not see the target, so for choosing they are fitted once on all rows, which makes the search as
@@ -111,7 +111,7 @@ def find(request: Request, data: Data) -> EndedSearch:
     return EndedSearch(search, *spent, interrupted, resumed)
 
 
-def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
+def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection:
     """The best candidate that was found, fitted on all rows, and its score.
 
     The score is computed anew, with transformers refitted on every fold: what GridSearchCV would say of this candidate.
@@ -159,7 +159,7 @@ def judge(found: EndedSearch, request: Request, data: Data) -> Selection:
     )
 
 
-def _trained(request: Request, data: Data, params: dict[str, Any]) -> Any:
+def _trained(request: SearchArguments, data: Data, params: dict[str, Any]) -> Any:
     """A candidate, trained on all rows as a search delivers it."""
     if request.approximation is not None:
         single = {name: [value] for name, value in params.items()}
@@ -173,7 +173,7 @@ def _trained(request: Request, data: Data, params: dict[str, Any]) -> Any:
     return deliver(chosen, data.X, data.y, weight_arguments(request.estimator, data.weights), exactly=True).model
 
 
-def _savings(found: EndedSearch, request: Request, data: Data, scores: Any, trainings: int) -> Savings:
+def _savings(found: EndedSearch, request: SearchArguments, data: Data, scores: Any, trainings: int) -> Savings:
     """The cost of the search beside that of ``trainings``, less those that were done; timed unless interrupted."""
     from ..machines import Exactness
 
@@ -186,7 +186,7 @@ def _savings(found: EndedSearch, request: Request, data: Data, scores: Any, trai
 
 def _calibration(search: Any, data: Data) -> list[list[float]] | None:
     """Curves of probabilities from the out-of-fold decision values of the chosen model, which sees no label of them."""
-    from ..estimators.logistic_curves import logistic_curves
+    from ..estimators.calibration import logistic_curves
 
     if data.classes is None or not hasattr(search, "oof_decision_"):
         return None
@@ -209,7 +209,7 @@ def _known(value: float, name: str) -> float:
     return value
 
 
-def _choose_penalty(request: Request, tried: list[dict[str, Any]], params: dict[str, Any], data: Data) -> Any:
+def _choose_penalty(request: SearchArguments, tried: list[dict[str, Any]], params: dict[str, Any], data: Data) -> Any:
     """A search over all penalties that were tried, with the kernel as it was chosen."""
     from ..report.text import last_part
 
@@ -220,7 +220,7 @@ def _choose_penalty(request: Request, tried: list[dict[str, Any]], params: dict[
     return _search(request, data, grid, "cv", "shared").fit(data.X, data.y, **fit_arguments(request.estimator, data))
 
 
-def _search(request: Request, data: Data, grid: Any, criterion: str, preprocessing: str) -> Any:
+def _search(request: SearchArguments, data: Data, grid: Any, criterion: str, preprocessing: str) -> Any:
     from .. import KernelSearchCV
 
     return KernelSearchCV(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import app
-from .interruption import exit_code
 from .options import (
     EMBEDDED,
     FILES,
@@ -40,12 +39,12 @@ from .options import (
     UseOption,
     WeightsOption,
 )
-from .screen import check_distinct, check_writable, echo, explained, fail, in_short, note
+from .screen import check_distinct, check_writable, echo, exit_code, explained, fail, in_short, note
 
 if TYPE_CHECKING:
     from ..report.judgement import Yardstick
     from .data import Data
-    from .searching import Request, Selection
+    from .searching import SearchArguments, Selection
 
 
 @app.command()
@@ -107,11 +106,11 @@ def select(
         _check_journal(journal, resume)
         from ..criteria import resolve
         from .answer import reference_text, show, show_json
-        from .landmarks import landmarks_for
+        from .data import landmarks_for
         from .pipeline import build
         from .preparation import prepare
-        from .request import TableRequest
-        from .searching import Request
+        from .roles import TableRequest
+        from .searching import SearchArguments
         from .validation import budget_seconds
 
         chosen, seconds = resolve(criterion).name, budget_seconds(budget)
@@ -124,7 +123,7 @@ def select(
         if approximation is not None and learner == Learner.auto:
             given = None if class_weight == ClassWeight.none else str(class_weight)
             estimator, _ = build(rows, "lssvm", scale, given)  # one pass over the rows for all penalties
-        request = Request(estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs,
+        request = SearchArguments(estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs,
                           approximation, memory)  # fmt: skip
         selection = _search(request, rows)
         if save is not None:
@@ -150,7 +149,7 @@ def _check_journal(journal: Path | None, resume: bool) -> None:
         note(f"--resume: there is no {journal} yet, so the search begins anew")
 
 
-def _search(request: Request, rows: Data) -> Selection:
+def _search(request: SearchArguments, rows: Data) -> Selection:
     import warnings
     from dataclasses import replace
 
@@ -172,7 +171,7 @@ def _search(request: Request, rows: Data) -> Selection:
             return judge(replace(found, interrupted=True), request, rows)
 
 
-def _reference(request: Request, rows: Data, selection: Selection, wanted: bool) -> list[Yardstick]:
+def _reference(request: SearchArguments, rows: Data, selection: Selection, wanted: bool) -> list[Yardstick]:
     """The models that the chosen one is compared with; Ctrl-C leaves out the reference, and so does its failure."""
     from .narration import narrated
     from .yardsticks import reference

@@ -11,7 +11,7 @@ from .roles import Role
 
 if TYPE_CHECKING:
     from .data import Data
-    from .searching import Request
+    from .searching import SearchArguments
 
 RARE = 0.1
 """Share of a class below which accuracy says little: whoever never predicts it has 0.9 already."""
@@ -22,9 +22,13 @@ MOST_COLUMNS = 200
 """Columns that the reference looks at in each split: a random part of more, or wide tables would take minutes."""
 
 ACCURACY = (None, "accuracy")
+SQUARED = (None, "r2", "explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error")
+
+FAR = 10.0
+"""Interquartile ranges from the median beyond which a target is called far: one in 1e40 of a normal distribution."""
 
 
-def baseline(request: Request, data: Data) -> Yardstick:
+def baseline(request: SearchArguments, data: Data) -> Yardstick:
     """The model that knows the target's distribution only: the most frequent class, or the mean."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
@@ -35,7 +39,7 @@ def baseline(request: Request, data: Data) -> Yardstick:
     return Yardstick(name, _scores(DummyClassifier(strategy="prior"), request, data), "baseline")
 
 
-def reference(request: Request, data: Data) -> Yardstick:
+def reference(request: SearchArguments, data: Data) -> Yardstick:
     """Gradient boosting of trees with scikit-learn's parameters, which needs neither scaling nor a search."""
     return Yardstick(REFERENCE, _scores(boosting(data), request, data), "reference")
 
@@ -65,10 +69,10 @@ def boosting(data: Data) -> Any:
     return make_pipeline(ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0), machine)
 
 
-def _scores(model: Any, request: Request, data: Data) -> np.ndarray:
+def _scores(model: Any, request: SearchArguments, data: Data) -> np.ndarray:
     from sklearn.model_selection import cross_val_score
 
-    from .scores import scorer_of
+    from .validation import scorer_of
 
     return cross_val_score(
         model, data.X, data.y, cv=request.splitter, groups=data.groups, scoring=scorer_of(request.scoring, data),
@@ -91,4 +95,23 @@ def imbalance(data: Data, scoring: str | None) -> str | None:
         f"class {names[rare]!r} has {100 * share:.2g} % of the rows, and always predicting {names[most]!r} has "
         f"accuracy {counts[most] / counts.sum():.3g}: --scoring {score} looks at every class, --class-weight balanced "
         "trains for it"
+    )
+
+
+def far_targets(data: Data, scoring: str | None) -> str | None:
+    """A warning for squared errors that a few far targets decide; None if there is nothing to say."""
+    if data.task == "classification" or scoring not in SQUARED:
+        return None
+    y = np.asarray(data.y, dtype=np.float64)
+    first, middle, third = np.quantile(y, (0.25, 0.5, 0.75))
+    far = np.abs(y - middle) > FAR * (third - first)
+    squares = (y - middle) ** 2
+    if third == first or squares[far].sum() < 0.5 * squares.sum():
+        return None
+    rows, many = np.flatnonzero(far), int(far.sum()) > 1
+    return (
+        f"{len(rows)} of {len(y):,} targets, such as {y[rows[0]]:g}, {'are' if many else 'is'} further than {FAR:g} "
+        f"interquartile ranges from the median and make{'' if many else 's'} up "
+        f"{100 * squares[far].sum() / squares.sum():.0f} % of the squared deviations: look at "
+        f"{'them' if many else 'it'}; --scoring neg_median_absolute_error judges by the other rows"
     )

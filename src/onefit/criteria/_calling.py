@@ -13,9 +13,8 @@ from ..data.coding import CodedTargets, code_targets, row_weights
 from ..data.labels import read_labels
 from ..gram import DenseGram, Gram
 from ..kernels import Precomputed
-from ..machines.contract import HeldOut, Machine, Series
+from ..machines.contract import HeldOut, Machine, Series, hold_out
 from ..machines.evidence import Evidence, MachinePath
-from ..machines.hold_out import hold_out
 from ..machines.registry import read_machine
 
 

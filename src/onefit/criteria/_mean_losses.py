@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import NotDifferentiableError
+from ..machines.capabilities import Gradient, HeldOutTangent
 from ..machines.evidence import Evidence, OutOfFold
-from ..machines.gradient import Gradient, HeldOutTangent
 from .base import Array
-from .losses import ERROR, Loss, left_out_losses, loss_slope, row_losses
+from .row_losses import ERROR, Loss, left_out_losses, loss_slope, row_losses
 
 
 def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
@@ -73,12 +73,6 @@ def fold_moments(means: Array, correlation: float) -> tuple[Array, Array]:
     """
     variance = means.var(axis=-1, ddof=1) / (1.0 - correlation)
     return variance, correlation * variance
-
-
-def check_aggregate(aggregate: str) -> None:
-    """Refuse what is not a way of putting rows together."""
-    if aggregate not in ("points", "folds"):
-        raise ValueError(f'aggregate must be "points" or "folds", got {aggregate!r}.')
 
 
 def mean_loss(losses: list[Array], aggregate: str) -> Array:

@@ -10,7 +10,7 @@ from ..machines.contract import Series
 from ..machines.evidence import Evidence
 from ._mean_losses import held_out_losses, left_out_loss, mean_loss
 from .base import Array, Criterion
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_loss
 
 
 @dataclass(frozen=True)

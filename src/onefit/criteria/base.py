@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from ..data.labels import Labels
 from ..kernels import NotDifferentiableError
 from ..machines import Exactness
-from ..machines.capabilities import CAPABILITIES
+from ..machines.capabilities import CAPABILITIES, Gradient
 from ..machines.contract import Learner, Series
 from ..machines.evidence import Evidence, MachinePath
-from ..machines.gradient import Gradient
 from ..machines.registry import estimators_read_as, estimators_that_offer
 from ._calling import evidence_of
-from .losses import refuse_loss_of_classes
+from .row_losses import refuse_loss_of_classes
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels import NotDifferentiableError
+from ..machines.capabilities import Gradient
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient
-from ._mean_losses import check_aggregate, held_out_gradient, held_out_losses, mean_loss
+from ._mean_losses import held_out_gradient, held_out_losses, mean_loss
 from .base import Array, Criterion
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_aggregate, check_loss
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from numbers import Real
 
 from ..machines import Exactness
+from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient
-from ._mean_losses import check_aggregate, held_out_gradient, held_out_losses, mean_loss
+from ._mean_losses import held_out_gradient, held_out_losses, mean_loss
 from .base import Array, Criterion
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_aggregate, check_loss
 
 
 @dataclass(frozen=True)

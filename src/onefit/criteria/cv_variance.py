@@ -10,7 +10,7 @@ import numpy as np
 from ..machines.evidence import Evidence
 from ._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses, tested_share
 from .base import Array, Criterion, check_factor
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_loss
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
-from ._mean_losses import check_aggregate, held_out_losses, mean_loss
+from ._mean_losses import held_out_losses, mean_loss
 from .base import Array, Criterion, check_factor
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_aggregate, check_loss
 from .stability import check_norm, stability_of
 
 

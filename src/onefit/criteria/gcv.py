@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient, symmetric_product
 from .base import Array, Criterion
 
 

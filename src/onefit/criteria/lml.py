@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient
 from ._checks import indefinite
 from .base import Array, Criterion, Situation
 

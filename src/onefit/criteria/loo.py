@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines import Exactness
+from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient
 from ._mean_losses import held_out_gradient, left_out_loss
 from .base import Array, Criterion
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_loss
 
 
 @dataclass(frozen=True)

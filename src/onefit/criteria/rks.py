@@ -8,7 +8,7 @@ from typing import Any
 from ..machines.evidence import Evidence
 from ._mean_losses import empirical_risk
 from .base import Array, Criterion, check_factor
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_loss
 from .stability import check_norm, stability_of
 
 

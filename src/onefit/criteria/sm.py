@@ -9,8 +9,8 @@ from numbers import Integral
 import numpy as np
 
 from ..kernels import NotDifferentiableError
+from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient, symmetric_product
 from ._checks import indefinite, refuse_indefinite
 from .base import Array, Criterion
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..kernels import NotDifferentiableError
+from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
-from ..machines.gradient import Gradient, symmetric_product
 from ._checks import refuse_negative_eigenvalues
 from ._mean_losses import empirical_risk
 from .base import Array, Criterion, check_factor
-from .losses import Loss, check_loss
+from .row_losses import Loss, check_loss
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,10 @@ GATHERED = 1 << 16
 """Rows that are read at a time to pick some of them."""
 
 
+class UnreadableRowsError(ValueError):
+    """Rows that are read a block at a time have missing values, or have changed: no candidate can be evaluated."""
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Consecutive rows of a cluster: their numbers, and what stands for them in a dask graph."""
@@ -118,9 +122,13 @@ class FileStamp:
         try:
             now = FileStamp.of(self.path)
         except FileNotFoundError:
-            raise ValueError(f"{self.path} is not there any more: it was removed while it was being read.") from None
+            raise UnreadableRowsError(
+                f"{self.path} is not there any more: it was removed while it was being read."
+            ) from None
         if (now.size, now.changed, now.ends) != (self.size, self.changed, self.ends):
-            raise ValueError(f"{self.path} has changed while it was being read: start again with what it holds now.")
+            raise UnreadableRowsError(
+                f"{self.path} has changed while it was being read: start again with what it holds now."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +195,12 @@ class TransformedRows(RowScan):
 
 def readable_rows(X: Any, y: Any, *, approximated: bool) -> tuple[Any, Any]:
     """X and y as a search can go through them; an error for what it cannot, or only without an approximation."""
-    if isinstance(X, Iterator):
-        raise ValueError(
-            f"X is a {type(X).__name__}, which gives its rows only once: pass an array, a memory map, or what "
-            "onefit.datasets.scan returns."
-        )
+    for name, values, parts in (("X", X, "rows"), ("y", y, "values")):
+        if isinstance(values, Iterator):
+            raise ValueError(
+                f"{name} is a {type(values).__name__}, which gives its {parts} only once: pass an array, a memory map, "
+                "or what onefit.datasets.scan returns."
+            )
     if approximated:
         return as_scan(X), np.asarray(y.compute()) if hasattr(y, "compute") else y
     if isinstance(X, RowScan):

@@ -35,6 +35,12 @@ class Coding:
     flat: bool
     link: Link | None = field(default=None, kw_only=True)
 
+    def code(self, labels: NDArray[Any]) -> Array:
+        """Labels as columns of numbers (n, c): ±1 one-vs-rest, or targets of a regression as they are."""
+        if self.classes is None:
+            return labels.reshape(len(labels), -1).astype(np.float64)
+        return code_classes(labels, self.classes)
+
     def decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
         """Decision values, or predictions in regression, as the estimator would return them for values (…, l, c).
 
@@ -105,6 +111,10 @@ class PairCoding(Coding):
 
     shape: str = "ovr"
     break_ties: bool = False
+
+    def code(self, labels: NDArray[Any]) -> Array:
+        """Labels as a column for each pair (n, c): see ``code_pairs``."""
+        return code_pairs(labels, np.asarray(self.classes))
 
     def decision(self, values: Array, present: NDArray[Any] | None = None) -> Array:
         first, second, columns = self._pairs(present)
@@ -229,6 +239,10 @@ class CodedTargets:
     Y: Array
     coding: Coding
 
+    def of_labels(self, labels: NDArray[Any]) -> CodedTargets:
+        """Other labels of the same classes, coded alike."""
+        return CodedTargets(labels, self.coding.code(labels), self.coding)
+
     def drop_absent(self, values: Array, folds: Folds, present: list[NDArray[Any] | None]) -> None:
         """In pooled leave-one-out values (…, n, c), make a class that a row's training set lacks lose."""
         for fold, found in zip(folds, present):
@@ -262,8 +276,17 @@ def class_probabilities(decision: Array, link: Link) -> Array:
     return np.asarray(np.where(total > 0, found, 1.0) / np.where(total > 0, total, found.shape[1]))
 
 
-def code_targets(y: Any, classifier: bool, pairs: Pairs | None = None, link: Link | None = None) -> CodedTargets:
-    """Validate and code a target, one-vs-rest or in ``pairs``; what is wrong with it is an error that says so."""
+def code_targets(
+    y: Any,
+    classifier: bool,
+    pairs: Pairs | None = None,
+    link: Link | None = None,
+    known: NDArray[Any] | None = None,
+) -> CodedTargets:
+    """Validate and code a target, one-vs-rest or in ``pairs``; what is wrong with it is an error that says so.
+
+    ``known`` are its classes, all of which may not occur in it; None is those that do.
+    """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if classifier:
@@ -271,13 +294,14 @@ def code_targets(y: Any, classifier: bool, pairs: Pairs | None = None, link: Lin
         if labels.dtype.kind == "f":
             assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        classes = np.unique(labels)
+        classes = np.unique(labels) if known is None else known
         if len(classes) < 2:
             raise ValueError(f"The target y has one class only: {classes.tolist()}. Two classes are needed.")
         if pairs is not None:
-            coding = PairCoding(classes, True, pairs.shape, pairs.break_ties, link=link)
-            return CodedTargets(labels, code_pairs(labels, classes), coding)
-        return CodedTargets(labels, code_classes(labels, classes), Coding(classes, flat=True, link=link))
+            coding: Coding = PairCoding(classes, True, pairs.shape, pairs.break_ties, link=link)
+        else:
+            coding = Coding(classes, flat=True, link=link)
+        return CodedTargets(labels, coding.code(labels), coding)
     if np.iscomplexobj(y):
         raise ValueError("Complex data not supported: the target y is complex.")
     try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,30 @@ from numpy.typing import NDArray
 from .blocks import Chunk, RowScan
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
+
+
+MOST_DEATHS = 20
+"""How often work is begun anew after workers have died more often than dask itself allows."""
+
+
+def until_done(attempt: Callable[[], T], forget: Callable[[], object] = lambda: None) -> T:
+    """The result of an attempt, repeated when more workers died of it than dask allows.
+
+    ``forget`` drops what has been begun: as long as it is held, dask does not begin anew what failed.
+    """
+    try:
+        from distributed import KilledWorker
+    except ImportError:  # dask alone, in threads
+        return attempt()
+    for _ in range(MOST_DEATHS):
+        try:
+            return attempt()
+        except KilledWorker:
+            pass
+        forget()
+        time.sleep(1.0)  # until a nanny has started another worker
+    return attempt()
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +49,11 @@ class DaskRows(RowScan):
     def of(cls, X: Any) -> DaskRows:
         """Rows of a dask array or frame; lengths of chunks that are not known are computed, in one pass."""
         if hasattr(X, "to_dask_array"):
-            X = X.to_dask_array(lengths=True)
+            X = until_done(lambda: X.to_dask_array(lengths=True))
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, got {X.ndim}.")
         if any(np.isnan(size) for size in X.chunks[0]):
-            X = X.compute_chunk_sizes()
+            X = until_done(X.compute_chunk_sizes)
         return cls(X.rechunk({1: X.shape[1]}))
 
     @property
@@ -43,12 +69,12 @@ class DaskRows(RowScan):
         """Chunks of a graph are what the graph says: there is nothing to compare."""
 
     def read(self, start: int, stop: int) -> Any:
-        return self.array[start:stop].compute()
+        return until_done(self.array[start:stop].compute)
 
     def _gather(self, rows: NDArray[np.intp]) -> Array:
         order = np.argsort(rows, kind="stable")
         found = np.empty((len(rows), self.shape[1]))
-        found[order] = self.array[rows[order]].compute()
+        found[order] = until_done(self.array[rows[order]].compute)
         return found
 
     @property

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from . import Fold, Folds
 from .blocks import RowScan, TransformedRows
-from .indexing import take_metadata, take_rows
+from .folds import take_metadata, take_rows
 from .streamed_fit import fit_streamed
 from .views import Inputs, SupervisedError, checked_rows, stack
 

@@ -1,4 +1,4 @@
-"""Train/test splits, drawn once, and what they allow."""
+"""Folds, and rows of data taken by their numbers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Rows = NDArray[np.intp]
 
@@ -90,6 +91,13 @@ class Folds:
             for fold in self.folds
         )
 
+    def pooled(self, parts: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Values (L, rows, c) of each split's tested rows; of leave-one-out, one part with all rows in their order."""
+        if not self.leave_one_out:
+            return parts
+        order = np.argsort([fold.test[0] for fold in self.folds])
+        return [np.concatenate([parts[i] for i in order], axis=1)]
+
     @cached_property
     def leave_one_out(self) -> bool:
         """True if every row is left out once, by itself."""
@@ -114,3 +122,42 @@ def _as_rows(indices: Any, n: int, number: int, kind: str) -> Rows:
     if rows.min() < -n or rows.max() >= n:
         raise ValueError(f"The {kind} set of split {number} has row numbers outside 0 … {n - 1}.")
     return (rows % n).astype(np.intp)
+
+
+def take_rows(data: Any, rows: Rows) -> Any:
+    """The given rows of an array, sparse matrix, pandas or polars object, or list."""
+    if data is None:
+        return None
+    if hasattr(data, "iloc"):
+        return data.iloc[rows]
+    if sparse.issparse(data):
+        return _by_rows(data)[rows]
+    if hasattr(data, "shape"):
+        return data[rows]
+    return [data[i] for i in rows]
+
+
+def take_metadata(value: Any, rows: Rows, n: int) -> Any:
+    """The rows of metadata that has one value for each of n rows; anything else unchanged, as scikit-learn."""
+    if getattr(value, "shape", None):
+        length = value.shape[0]
+    elif isinstance(value, dict | str) or not hasattr(value, "__len__"):
+        return value
+    else:
+        length = len(value)
+    return take_rows(value, rows) if length == n else value
+
+
+def take_block(pairwise: bool, data: Any, rows: Rows, columns: Rows | None) -> Any:
+    """``data[rows]``, or ``data[rows][:, columns]`` if the data are a precomputed Gram matrix."""
+    if pairwise and sparse.issparse(data):
+        return _by_rows(data)[rows][:, columns]
+    if pairwise:
+        assert columns is not None
+        return np.asarray(data)[np.ix_(rows, columns)]
+    return take_rows(data, rows)
+
+
+def _by_rows(data: Any) -> Any:
+    """A sparse matrix in a format whose rows can be taken."""
+    return data if data.format in ("csr", "lil") else data.tocsr()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,13 +18,15 @@ from .ties import identical_rows
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Entries = Callable[[tuple[slice, slice], Base], Array]
+"""A fresh array of base values of a part of some rows and columns."""
 
 
 @dataclass
 class Problem:
     """Rows X, folds, and base matrices computed at most once.
 
-    ``keep_bases=False`` computes a base anew whenever one is asked for, for when memory is short.
+    ``keep_bases=False`` computes a base anew whenever one is asked for, for when memory is short or nobody asks twice.
     ``total`` is the number of rows of the full data, if these are only those of one fold. A problem with a ``parent``
     has the same rows, and takes base matrices from it.
     """
@@ -66,19 +68,48 @@ class Problem:
         for base in [base for base in self._bases if base not in wanted]:
             del self._bases[base]
 
+    def has_base(self, kernel: Kernel) -> bool:
+        """Whether a base matrix of a kernel is at hand."""
+        if self.parent is not None:
+            return self.parent.has_base(kernel)
+        return Precomputed.base in kernel.bases or any(base in self._bases for base in kernel.bases)
+
+    def _reads_inputs(self, kernel: Kernel, block: bool) -> bool:
+        """Whether entries are computed from the rows' inputs: blocks without a base at hand, all if none is kept."""
+        if self.parent is not None:
+            return self.parent._reads_inputs(kernel, block)
+        return (block or not self.keep_bases) and not self.has_base(kernel)
+
     def gram(self, kernel: Kernel, rows: Rows | None = None, columns: Rows | None = None) -> Array:
-        """A fresh Gram matrix of all rows, or its block [rows, columns]."""
-        bases = {base: self.base(base) for base in kernel.bases}
-        block = None if rows is None else np.ix_(rows, rows if columns is None else columns)
+        """A fresh Gram matrix of all rows, or its block [rows, columns].
+
+        Entries are computed from base matrices of all rows, or from the rows' inputs where those do not exist or pay.
+        """
+        lazy = self._reads_inputs(kernel, block=columns is not None)
+        entries = self._from_inputs(rows, columns) if lazy else self._from_bases(kernel, rows, columns)
         with self.ledger.record("gram" if columns is None else "block"), np.errstate(over="ignore", invalid="ignore"):
-            if block is None and kernel.positive:
-                K, total = _mirrored(kernel, bases, self.n)
+            if columns is None and kernel.positive:
+                K, total = _mirrored(kernel, entries, self.n if rows is None else len(rows))
             else:
-                K = kernel.evaluate(lambda base: bases[base].copy() if block is None else bases[base][block])
+                K = kernel.evaluate(partial(entries, np.s_[:, :]))
                 total = float(K.sum())
             if not np.isfinite(total):
                 raise ValueError(f"{kernel} has values that are not finite on these data.")
             return K
+
+    def _from_bases(self, kernel: Kernel, rows: Rows | None, columns: Rows | None) -> Entries:
+        """Base values of some rows and columns, part by part, from those of all rows."""
+        bases = {base: self.base(base) for base in kernel.bases}
+        if rows is not None:
+            block = np.ix_(rows, rows if columns is None else columns)
+            bases = {base: values[block] for base, values in bases.items()}
+        return lambda part, base: bases[base][part].copy()
+
+    def _from_inputs(self, rows: Rows | None, columns: Rows | None) -> Entries:
+        """Base values of some rows and columns, part by part, each computed when it is asked for."""
+        left = self.X if rows is None else self.X[rows]
+        right = left if columns is None else self.X[columns]
+        return lambda part, base: base(left[part[0]], right[part[1]])
 
     @property
     def identical_rows(self) -> Rows | None:
@@ -98,7 +129,9 @@ class Problem:
         """The smallest base value of the first row and another one."""
         if self.parent is not None:
             return self.parent.smallest_of_first_row(base)
-        return float(self.base(base)[0, 1:].min())
+        if base in self._bases or base is Precomputed.base:
+            return float(self.base(base)[0, 1:].min())
+        return float(base(self.X[:1], self.X[1:]).min())
 
     def smallest_off_diagonal(self, base: Base) -> float:
         """The smallest base value of two different rows: of distances, that of the closest pair."""
@@ -113,19 +146,17 @@ _STRIP = 64
 """Rows of a Gram matrix that are computed at a time, and mirrored while they are in the cache."""
 
 
-def _mirrored(kernel: Kernel, bases: dict[Base, Array], n: int) -> tuple[Array, float]:
+def _mirrored(kernel: Kernel, entries: Entries, n: int) -> tuple[Array, float]:
     """(a Gram matrix from half of its entries, the sum of these) of a kernel that is symmetric."""
     K, total = np.empty((n, n)), 0.0
     for start in range(0, n, _STRIP):
         strip = np.s_[start : start + _STRIP, start:]
-        part = kernel.evaluate(partial(_copy_of, bases, strip))
+        part = kernel.evaluate(partial(entries, strip))
+        own = part[:, : len(part)]
+        np.copyto(own, own.T, where=np.tri(len(part), k=-1, dtype=bool))  # a product may differ from its mirror image
         K[strip], K[strip[::-1]] = part, part.T
         total += float(part.sum())
     return K, total
-
-
-def _copy_of(bases: dict[Base, Array], strip: tuple[slice, slice], base: Base) -> Array:
-    return bases[base][strip].copy()
 
 
 def _smallest_off_diagonal(values: Array) -> float:

@@ -23,6 +23,9 @@ Rows = NDArray[np.intp]
 _DIGEST = 16
 """Bytes of a row's digest: two different rows of 10⁶ share one with a probability of 10⁻²⁷."""
 
+_ALONE = 2
+"""Columns that are looked at one by one, since one of measurements usually tells all rows apart at once."""
+
 _PROBED = 16
 """Columns by which rows are told apart first: most data need no others, and bytes of short rows need no digest."""
 
@@ -36,6 +39,8 @@ def identical_rows(X: Any) -> Rows | None:
         return _first_equal(_sparse_digests(X))
     X = np.asarray(X, dtype=np.float64)
     n, d = X.shape
+    if any(len(np.unique(X[:, column])) == n for column in range(min(d, _ALONE))):
+        return None
     first = _first_equal(_short_rows(X[:, np.linspace(0, d - 1, min(d, _PROBED)).astype(np.intp)]))
     if first is None or d <= _PROBED:
         return first

@@ -34,10 +34,3 @@ def check_sample_weight(sample_weight: Any, n: int) -> Array | None:
     if not weights.any():
         raise ValueError("All sample weights are zero: there is nothing to train on.")
     return weights
-
-
-def one_class_only(classifier: Any, weights: Array | None) -> str:
-    """Why a classifier that knows its ``classes_`` cannot be trained."""
-    name, classes = type(classifier).__name__, classifier.classes_.tolist()
-    where = "" if weights is None else " among the rows of positive sample_weight"
-    return f"{name} needs at least two classes, got one class only{where}: {classes}."

@@ -80,12 +80,11 @@ def _libsvm_to_npy(path: Path, done: Path) -> None:
         rows, features = rows + X.shape[0], max(features, int(X.indices.max(initial=-1)) + 1)
     if features > MAX_FEATURES:
         raise fault(path, f"has {features:,} features; up to {MAX_FEATURES:,} are scanned as dense rows.")
-    table = np.lib.format.open_memmap(done, mode="w+", dtype=np.float64, shape=(rows, 1 + features))
-    start = 0
-    for X, y in _parts(path, features):
-        table[start : start + len(y), 0], table[start : start + len(y), 1:] = y, X.toarray()
-        start += len(y)
-    table.flush()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (rows, 1 + features)}
+    with done.open("wb") as file:  # a memory map would end the process where the disk is full
+        np.lib.format.write_array_header_1_0(file, header)
+        for X, y in _parts(path, features):
+            file.write(np.column_stack([y, X.toarray()]).astype("<f8").tobytes())
 
 
 def _parts(path: Path, n_features: int) -> Iterator[tuple[Any, Any]]:

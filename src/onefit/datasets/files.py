@@ -170,7 +170,7 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
                 raise fault(path, f"begins as UTF-16 text does, but is not: {error}.") from error
             line_number = read + error.object.count(b"\n", 0, error.start) + 1
             byte = error.object[error.start]
-            advice = "name its encoding, such as cp1252 or cp1251, or save the file as UTF-8"
+            advice = "give its encoding, such as --encoding cp1252 or cp1251 (encoding= in Python), or save it as UTF-8"
             raise fault(path, f"byte 0x{byte:02x} is not {encoding or 'UTF-8'} text; {advice}.", line_number) from error
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .columns import Column, Target, assemble, text_column, unique_names
 from .files import PARQUET, TooManyRowsError, check_expansion, existing_file, fault
@@ -164,7 +165,6 @@ def _is_date(kind: arrow.DataType) -> bool:
 
 def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
     import pyarrow as arrow
-    from pyarrow import types
 
     kind = value_type(values.type)
     if is_text(kind):
@@ -174,14 +174,23 @@ def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
             raise fault(path, f"column {quoted(name)} holds text that is not UTF-8: {error}.") from error
         except arrow.ArrowInvalid as error:
             raise fault(path, f"column {quoted(name)} is damaged: {error}") from error
-    values = values.cast(kind)
     if _is_date(kind):
-        whole = values.cast(arrow.timestamp("us"), safe=False)  # without a zone, which is UTC in the file
+        whole = values.cast(kind).cast(arrow.timestamp("us"), safe=False)  # without a zone, which is UTC in the file
         return text_column(name, whole.cast(arrow.string()).to_pylist())
+    return Column(name, doubles(values))
+
+
+def doubles(values: arrow.ChunkedArray) -> NDArray[np.float64]:
+    """A column of numbers as doubles, NaN where a value is missing."""
+    import pyarrow as arrow
+    from pyarrow import types
+
+    kind = value_type(values.type)
+    values = values.cast(kind)
     if types.is_boolean(kind) or types.is_null(kind):
         values = values.cast(arrow.int8())  # there is no direct way to doubles
-    doubles = values.cast(arrow.float64(), safe=False)  # integers beyond 2^53 are rounded
-    return Column(name, np.asarray(doubles.fill_null(np.nan), float))
+    found = values.cast(arrow.float64(), safe=False)  # integers beyond 2^53 are rounded
+    return np.asarray(found.fill_null(np.nan), dtype=np.float64)
 
 
 def _texts(values: arrow.ChunkedArray) -> list[str | None]:

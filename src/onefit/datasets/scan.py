@@ -18,7 +18,7 @@ from ..data.blocks import FileStamp, RowScan
 from .columns import Target, check_target, target_position
 from .converting import converted_csv, converted_libsvm
 from .files import existing_file, fault
-from .parquet import is_number, is_text, value_type
+from .parquet import doubles, is_number, is_text, value_type
 from .reading import format_of
 from .visible import quoted
 
@@ -236,7 +236,7 @@ class ParquetRows(_Part):
             if self._kept is None or self._kept[0] != number:
                 wanted = [name for k, name in enumerate(self.names) if k != self.position]
                 table = self._file.read_row_group(number, columns=wanted)
-                rows = np.column_stack([_doubles(table.column(name)) for name in wanted])
+                rows = np.column_stack([doubles(table.column(name)) for name in wanted])
                 self._kept = number, rows
             return self._kept[1]
 
@@ -255,15 +255,3 @@ class ParquetRows(_Part):
                 self.path, f"column {quoted(name)} is the target and of type {kind}: numbers or text are needed."
             )
         return np.asarray(values.cast(kind))
-
-
-def _doubles(values: Any) -> NDArray[np.float64]:
-    """A column as doubles, NaN where a value is missing."""
-    import pyarrow as arrow
-    from pyarrow import types
-
-    kind = value_type(values.type)
-    values = values.cast(kind)
-    if types.is_boolean(kind) or types.is_null(kind):
-        values = values.cast(arrow.int8())
-    return np.asarray(values.cast(arrow.float64(), safe=False).fill_null(np.nan), dtype=np.float64)

@@ -52,15 +52,31 @@ def _check_sum(path: Path, expected: str) -> None:
         raise fault(path, f"its sha256 is {actual}, not {expected}: damaged, changed or another file of that name.")
 
 
-def downloaded(entry: DataSet) -> Path:
-    """The set's file in the cache (``ONEFIT_CACHE``, or pooch's folder for onefit), fetched if it is not there."""
-    if not entry.url:
-        raise NotThereError("no address is known that has this file")
+def cache_folder() -> Path:
+    """The folder of downloads: ``ONEFIT_CACHE``, or pooch's folder for onefit."""
     try:
         import pooch
     except ImportError as error:
         raise NotThereError("pooch is not installed (pip install 'onefit[data]')") from error
-    cache = os.environ.get(CACHE) or pooch.os_cache("onefit")
+    return Path(os.environ.get(CACHE) or pooch.os_cache("onefit"))
+
+
+def file_in_cache(entry: DataSet) -> Path:
+    """The set's file if it was downloaded before, its checksum verified."""
+    path = cache_folder() / entry.file
+    if not entry.url or not path.is_file():
+        raise NotThereError("it was not downloaded yet")
+    _check_sum(path, entry.sha256)
+    return path
+
+
+def downloaded(entry: DataSet) -> Path:
+    """The set's file in the cache (``ONEFIT_CACHE``, or pooch's folder for onefit), fetched if it is not there."""
+    if not entry.url:
+        raise NotThereError("no address is known that has this file")
+    cache = cache_folder()
+    import pooch
+
     try:
         path = pooch.retrieve(
             entry.url, f"sha256:{entry.sha256}", fname=entry.file, path=cache, downloader=_download_text

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import SVC, SVR
 
 from .. import kernels
 from .._exceptions import NotUnderstoodError
 from ..data.coding import Pairs
 from ..machines.contract import Machine
-from ..machines.registry import register_reader
+from ..machines.registry import register_linear_reader, register_reader
 from ..solvers.least_squares.learner import SquareLoss
 from ..solvers.logistic import newton as logistic_newton
 from ..solvers.logistic.learner import Logistic
@@ -21,13 +23,13 @@ from ..solvers.svm.dual import TOLERANCE
 from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.squared_hinge import SquaredHinge
-from .epsilon_svm import EpsilonSVR
-from .hinge_svm import HingeSVC
+from .base import kernel_of
 from .kernel_logistic import KernelLogisticRegression
-from .kernel_machine import kernel_of
-from .l2_svm import L2SVC
 from .ls_svm import LSSVC, LSSVR
-from .support_vector import SupportVectorMachine
+from .support_vector import L2SVC, EpsilonSVR, HingeSVC, SupportVectorMachine
+
+DIRECT_SOLVERS = ("auto", "cholesky", "svd")
+"""Solvers of Ridge that find the solution itself: others stop at ``tol``."""
 
 
 def _kernel_of(estimator):
@@ -57,6 +59,28 @@ def _kernel_ridge(estimator) -> Machine:
     if estimator.kernel == "chi2" and estimator.gamma is None:
         raise NotUnderstoodError("KernelRidge cannot be fitted with the chi2 kernel and gamma=None")
     return Machine(SquareLoss(bias=False), _kernel_of(estimator), _ridges_of(estimator))
+
+
+def _ridge(estimator) -> Machine:
+    return _linear_least_squares(estimator, _ridges_of(estimator))
+
+
+def _ridge_classifier(estimator) -> Machine:
+    # its balanced weights count rows, whatever these weigh
+    class_weight = _class_weight_of(estimator, zero=False)
+    return replace(
+        _linear_least_squares(estimator, _single_ridge(estimator)), class_weight=class_weight, balance_weighted=False
+    )
+
+
+def _linear_least_squares(estimator, ridges: tuple[float, ...]) -> Machine:
+    """Least squares in the features themselves; what is not the exact solution of a ridge is left to scikit-learn."""
+    name = type(estimator).__name__
+    if estimator.positive or estimator.solver not in DIRECT_SOLVERS:
+        raise NotUnderstoodError(f"{name} with solver={estimator.solver!r}, positive={estimator.positive}")
+    if min(ridges) <= 0:
+        raise NotUnderstoodError(f"{name} with alpha=0 may have many solutions")
+    return Machine(SquareLoss(bool(estimator.fit_intercept)), kernels.Linear(), ridges)
 
 
 def _ls_svr(estimator) -> Machine:
@@ -196,6 +220,8 @@ def _single_ridge(estimator) -> tuple[float, ...]:
 
 
 register_reader(KernelRidge, _kernel_ridge, SquareLoss)
+register_linear_reader(Ridge, _ridge, SquareLoss)
+register_linear_reader(RidgeClassifier, _ridge_classifier, SquareLoss)
 register_reader(LSSVC, _ls_svc, SquareLoss)
 register_reader(LSSVR, _ls_svr, SquareLoss)
 register_reader(SVC, _svc, Hinge)

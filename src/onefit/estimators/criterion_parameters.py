@@ -10,7 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import PredefinedSplit, check_cv
 
 from ..criteria import Criterion
-from ..data.indexing import take_block, take_metadata, take_rows
+from ..data.folds import take_block, take_metadata, take_rows
 from ..resources import Ledger
 from ..search.appraisal import column_names
 from ..search.choice import GridEdgeWarning

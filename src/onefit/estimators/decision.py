@@ -10,13 +10,15 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
-from .._exceptions import warn_caller
+from .._exceptions import NotUnderstoodError, warn_caller
 from .._public import set_module
 from ..data import Folds
 from ..data.coding import Coding, PairCoding
 from ..machines import Exactness
 from ..machines.contract import Series
+from ..machines.wrappers import read_model
 from ..search.choice import Choice
+from ..search.deadline import Deadline
 from ..search.execution import evaluate_single
 from ..search.plan import RetrainingWarning, plan
 from ..search.request import Request, draw_folds
@@ -35,7 +37,7 @@ class LaterDecisionsOnFeatures:
 
     def compute(self) -> np.ndarray:
         """Train on every fold from sums; (n,) or (n, outputs)."""
-        planned = plan(replace(self.request, scoring=None, deadline=None), [self.params])
+        planned = plan(replace(self.request, scoring=None, deadline=Deadline()), [self.params])
         row = evaluate_single(planned)
         assert planned.settings is not None
         return assemble(
@@ -121,7 +123,8 @@ def cross_val_decision(
     ----------
     estimator : estimator
         ``SVC``, ``SVR``, ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelLogisticRegression``, ``KernelRidge``,
-        ``LSSVC``, ``LSSVR``, or a Pipeline that ends in one; others are retrained, with a warning.
+        ``LSSVC``, ``LSSVR``, or one of the estimators around them that ``KernelSearchCV`` understands; others are
+        retrained, with a warning.
     X, y, cv, groups
         As in ``cross_val_predict``, but the splits may overlap and need not cover all rows.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -266,8 +269,9 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
 
 def _decides_pairs(estimator) -> bool:
     """Whether decision values are said to be those of pairs: of three classes there are as many pairs as classes."""
-    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    return getattr(final, "decision_function_shape", "ovr") == "ovo"
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return getattr(estimator, "decision_function_shape", "ovr") == "ovo"
 
 
 def _refuse_single_class(present) -> None:
@@ -278,8 +282,11 @@ def _refuse_single_class(present) -> None:
 
 def _weight_name(estimator) -> str:
     """How the final estimator's weights are called in ``fit``; with metadata routing its steps ask for them."""
-    if isinstance(estimator, Pipeline) and not routing_enabled():
-        return f"{estimator.steps[-1][0]}__sample_weight"
+    try:
+        return read_model(estimator).weight_name
+    except NotUnderstoodError:
+        if isinstance(estimator, Pipeline) and not routing_enabled():
+            return f"{estimator.steps[-1][0]}__sample_weight"
     return "sample_weight"
 
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 from sklearn.utils import check_array, check_consistent_length, get_tags
 
 from .._exceptions import NotUnderstoodError
 from .._public import set_module
-from ..data.indexing import take_rows
+from ..data.folds import take_rows
 from ..data.views import checked_rows
 from ..kernels import bases, from_params
 from ..kernels.naming import NAMES
 from ..machines.registry import estimators_that_offer, is_known
-from ..search.routing import final_weights, split_pipeline
+from ..search.routing import split_pipeline
 from ..search.strategies import Axis, DegreeAxis, Family, LogAxis
 
 SAMPLE = 1000
@@ -99,16 +98,13 @@ def default_grid(estimator, X, y, *, kernels: str | Sequence[str] | None = None)
 def families(estimator, X, y, kernels=None, fit_params: dict | None = None) -> list[Family]:
     """The grids as parameters on scales of their own, one for each kernel. What has no grid is a ValueError."""
     try:
-        transformers, machine = split_pipeline(estimator)
-        _, before = final_weights(estimator, fit_params or {})
+        model = split_pipeline(estimator, fit_params)
     except NotUnderstoodError as reason:
         raise ValueError(f"There is no default grid for this estimator: {reason}.") from reason
+    machine = model.final
     names = _kernels_of(machine, kernels)
-    if transformers is not None:
-        X = clone(transformers).fit_transform(X, y, **before)
-    prefix = "" if machine is estimator else f"{estimator.steps[-1][0]}__"
-    sample = _Sample.of(checked_rows(X), y if "epsilon" in machine.get_params() else None)
-    return [_family(machine, name, sample, kernels is not None).renamed(prefix) for name in names]
+    sample = _Sample.of(checked_rows(model.transformed(X, y)), y if "epsilon" in machine.get_params() else None)
+    return [_family(machine, name, sample, kernels is not None).renamed(model.prefix) for name in names]
 
 
 def kernel_grid(machine, kernel, X, y) -> dict[str, list]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,12 @@ from sklearn.utils import get_tags
 from .._exceptions import NotUnderstoodError, warn_caller
 from .._public import set_module
 from ..data import Folds
-from ..data.indexing import take_block
-from ..machines.registry import read_machine
+from ..data.coding import PairCoding
+from ..data.folds import take_block
+from ..machines.wrappers import innermost, read_model
 from ..search.execution import evaluate_single
 from ..search.plan import plan
 from ..search.request import Request
-from ..search.routing import split_pipeline
 
 RELATIVE_TOL = 1e-9
 """``tol``, relative to the spread of the values, at which LIBSVM's solution is the exact one for every score."""
@@ -88,14 +88,14 @@ def deliver(model, X, y, fit_params: dict, *, exactly: bool, keep_tol: bool = Fa
     exact = None if final is None else _exact_values(model, X, y, fit_params)
     if final is None or exact is None:
         return Delivery(_fit(model, X, y, fit_params), np.nan)
-    spread = np.ptp(exact.values, axis=0)
+    spread = exact.spread
     tolerances = [final.tol] if keep_tol else _tolerances(float(spread.min()), final.tol)
     fitted = _fit_precisely(model, X, y, fit_params, tolerances)
     values = exact.of(fitted, X)
     if values.shape != exact.values.shape:  # a class without weight
         return Delivery(fitted, np.nan)
     difference = np.abs(values - exact.values).max(axis=0)
-    size = np.maximum(spread, np.finfo(np.float64).tiny)
+    size = np.maximum(np.ptp(exact.values, axis=0), np.finfo(np.float64).tiny)
     return Delivery(fitted, float((difference / size).max()))
 
 
@@ -113,27 +113,34 @@ def _tolerances(spread: float, given: float) -> list[float]:
 def _stops_at_tol(model):
     """(final estimator, ``exact_tol``) if its solver is iterative and it is one that searches solve by themselves."""
     try:
-        final = split_pipeline(model)[1]
-        machine = read_machine(final)
+        parts = read_model(model)
+        machine = parts.machine()
     except (NotUnderstoodError, ValueError, TypeError):
         return None, None
-    return (final, machine.exact_tol) if machine.stops_at_tol else (None, None)
+    return (parts.final, machine.exact_tol) if machine.stops_at_tol else (None, None)
 
 
 @dataclass(frozen=True)
 class _Exact:
-    """Values (rows, columns) of the exact solution at some training rows; a column for each pair of classes."""
+    """Values (rows, columns) of the exact solution at some training rows; a column for each pair of classes.
+
+    ``spread`` is that of the machine's own values, one for each of its columns, also where the model has another scale.
+    """
 
     rows: np.ndarray
     values: np.ndarray
+    spread: np.ndarray
     columns: np.ndarray | None  # all rows, where X is a precomputed Gram matrix
+    pairs: bool  # columns are pairs of classes
 
     def of(self, model, X) -> np.ndarray:
         """The values of a fitted model at the rows."""
         X = take_block(self.columns is not None, X, self.rows, self.columns)
         if not is_classifier(model):
             return np.asarray(model.predict(X)).reshape(len(self.rows), -1)
-        final = split_pipeline(model)[1]
+        if not self.pairs:
+            return np.asarray(model.decision_function(X)).reshape(len(self.rows), -1)
+        final = innermost(model)[1]
         shape = final.decision_function_shape
         final.decision_function_shape = "ovo"  # votes would hide the values of pairs
         try:
@@ -153,12 +160,21 @@ def _exact_values(model, X, y, fit_params: dict) -> _Exact | None:
         planned = plan(Request(model, X, y, folds, fit_params, error_score="raise"), [{}])
         if not planned.tasks:
             return None
+        (path,) = planned.paths
+        scaled = path.transformed
+        if scaled is not None:  # tol is compared with values of the machine
+            planned.tasks = [replace(task, paths=(replace(path, transformed=None),)) for task in planned.tasks]
         row = evaluate_single(planned)
     except (ArithmeticError, MemoryError, ValueError):  # a comparison must not cost a finished search
         return None
     if row.retrain is not None or row.values is None:
         return None
-    return _Exact(rows, row.values[0], everything if get_tags(model).input_tags.pairwise else None)
+    (values,) = row.values
+    spread = np.ptp(values, axis=0)
+    if scaled is not None:
+        values = scaled.predictions([values[None]])[0][0]
+    columns = everything if get_tags(model).input_tags.pairwise else None
+    return _Exact(rows, values, spread, columns, isinstance(path.coded.coding, PairCoding))
 
 
 def _fit(model, X, y, fit_params: dict):
@@ -168,7 +184,7 @@ def _fit(model, X, y, fit_params: dict):
 
 def _fit_precisely(model, X, y, fit_params: dict, tolerances: list[float]):
     """Fit with the first of some tolerances that the solver reaches in reasonable time; the last has no limit."""
-    final = split_pipeline(model)[1]
+    final = innermost(model)[1]
     limit, n = final.max_iter, X.shape[0] if hasattr(X, "shape") else len(X)
     for tol in tolerances[:-1]:
         final.set_params(tol=tol, max_iter=MAX_STEPS_PER_ROW * max(n, 1000))

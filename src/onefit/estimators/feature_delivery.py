@@ -1,4 +1,4 @@
-"""The model that a search with an approximation delivers: explicit features, then a linear machine."""
+"""Models that a search with an approximation delivers: explicit features, a linear machine; scores by landmarks."""
 
 from __future__ import annotations
 
@@ -11,41 +11,58 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
+from .._exceptions import warn_caller
+from .._public import set_module
 from ..data import Folds
-from ..data.indexing import take_rows
+from ..data.folds import take_rows
+from ..data.views import checked_rows
+from ..gram.approximation import Landmarks
+from ..gram.basis import Basis
 from ..gram.feature_map import smallest_pivot
 from ..resources import Ledger
 from ..search.approximate import smallest_ridge, train_on_all_rows
+from ..search.basis_choice import choose_basis
 from ..search.choice import Choice
+from ..search.deadline import Deadline
 from ..search.plan import plan
+from ..search.request import Request
 from ..search.routing import split_pipeline
-from .epsilon_svm import EpsilonSVR
-from .hinge_svm import HingeSVC
+from ..search.tasks import KernelTask
 from .kernel_logistic import KernelLogisticRegression
-from .l2_svm import L2SVC
 from .landmark_features import LandmarkFeatures, RandomFourierFeatures
-from .linear_ls_svm import LinearLSSVC
-from .linear_machines import LinearEpsilonSVR, LinearHingeSVC, LinearL2SVC, LinearLogisticRegression
+from .linear_machines import LinearEpsilonSVR, LinearHingeSVC, LinearL2SVC, LinearLogisticRegression, LinearLSSVC
+from .support_vector import L2SVC, EpsilonSVR, HingeSVC
 
 
 def deliver_on_features(choice: Choice) -> Pipeline:
     """The chosen candidate as an ordinary Pipeline, trained on all rows.
 
-    Its steps have everything as parameters, landmarks included. The linear machine is trained from sums over blocks of
-    rows: the features of all rows would not fit into memory.
+    Its steps have everything as parameters, landmarks included. The linear machine is that of the row, if the sums over
+    the folds gave it, or is trained from sums over blocks of rows: the features of all would not fit into memory.
     """
     request, model = choice.execution.request, choice.model()
     n = request.folds.n
     folds = Folds.from_splits([(np.arange(n), np.zeros(1, dtype=np.intp))], n)
-    single = replace(request, folds=folds, scoring=None, columns=(), screen=None, deadline=None, refit=False)
+    single = replace(request, folds=folds, scoring=None, columns=(), screen=None, deadline=Deadline(), refit=False)
     planned = plan(single, [choice.params])
     (task,), (path,) = planned.tasks, planned.paths
+    task = replace(task, basis=_basis_of_refit(request, task))
     assert planned.settings is not None
-    solution, feature_map, fitted = train_on_all_rows(task, path, planned.settings, Ledger())
-    transformers, final = split_pipeline(model)
-    features = _features(request.basis, task.kernel, transformers, smallest_pivot(n, smallest_ridge(path)))
+    machine, fitted = choice.row.machine, None
+    if machine is None or task.basis is not request.basis:
+        solution, feature_map, fitted = train_on_all_rows(task, path, planned.settings, Ledger())
+        coef, intercept = path.of_candidates(solution.coef)[0], path.of_candidates(solution.intercept[:, None])[0, 0]
+        negligible = smallest_pivot(n, smallest_ridge(path))
+    else:
+        coef, intercept, negligible = machine.coef, machine.intercept, machine.negligible
+        basis, d = task.basis, np.shape(request.X)[1]
+        assert basis is not None
+        landmarks = None if basis.landmarks is None else checked_rows(basis.landmarks)
+        feature_map = basis.feature_map(task.kernel.bound(d), landmarks, d, negligible)
+    parts = split_pipeline(model)
+    transformers, final = parts.transformers, parts.final
+    features = _features(task.basis, task.kernel, transformers, negligible)
     features._adopt(feature_map, fitted, take_rows(request.X, np.arange(min(n, 2))))
-    coef, intercept = path.of_candidates(solution.coef)[0], path.of_candidates(solution.intercept[:, None])[0, 0]
     if is_classifier(final):
         last = _linear_classifier(final, path.learner.bias)
         last.classes_ = np.asarray(path.coded.coding.classes)
@@ -57,6 +74,14 @@ def deliver_on_features(choice: Choice) -> Pipeline:
         return Pipeline([("features", features), ("machine", last)])
     last = _trained_ridge(final.alpha, path.learner.bias, coef, intercept, flat=path.coded.coding.flat)
     return Pipeline([("features", features), ("machine", last)])
+
+
+def _basis_of_refit(request: Request, task: KernelTask) -> Basis | None:
+    """The landmarks of the search, or more of them, drawn at the chosen kernel, where ``refit_landmarks`` asks so."""
+    asked = request.approximation
+    if not isinstance(asked, Landmarks) or asked.refit_landmarks is None:
+        return request.basis
+    return choose_basis(replace(asked, n_landmarks=asked.refit_landmarks, refit_landmarks=None), [task])
 
 
 def _linear_classifier(final: Any, bias: bool) -> Any:
@@ -86,3 +111,37 @@ def _trained_ridge(alpha: Any, bias: bool, coef: np.ndarray, intercept: np.ndarr
     ridge.intercept_ = 0.0 if not bias else (float(intercept[0]) if flat else intercept.copy())
     ridge.n_features_in_, ridge.n_iter_, ridge.solver_ = len(coef), None, "cholesky"
     return ridge
+
+
+@set_module("onefit")
+class LandmarksWarning(UserWarning):
+    """More landmarks would probably help."""
+
+
+def landmarks_curve(choice: Choice) -> dict[str, Any]:
+    """``landmarks_curve_`` of a search with landmarks: scores of the best candidate with the first of them only.
+
+    The landmarks are nested, so that these scores come from leading blocks of the same sums. A warning says that the
+    second half of the landmarks raised the score by more than one standard error over the splits: then more of them may
+    raise it further.
+    """
+    basis, row = choice.execution.request.basis, choice.row
+    assert basis is not None
+    if choice.metric not in row.curve:
+        return {}
+    scores = row.curve[choice.metric]  # (sizes, splits)
+    if len(scores) == 1:  # too few landmarks, or random features, or an iterative solution
+        return {}
+    curve = {
+        "n_landmarks": np.array(basis.sizes),
+        "mean_test_score": scores.mean(axis=1),
+        "std_test_score": scores.std(axis=1),
+    }
+    gain = curve["mean_test_score"][-1] - curve["mean_test_score"][-2]
+    if scores.shape[1] > 1 and gain > scores[-1].std(ddof=1) / np.sqrt(scores.shape[1]):
+        warn_caller(
+            f"{basis.count} landmarks score {gain:.3g} better than half as many, more than a standard error: more of "
+            "them would probably help (see landmarks_curve_).",
+            LandmarksWarning,
+        )
+    return {"landmarks_curve_": curve}

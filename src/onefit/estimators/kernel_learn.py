@@ -28,10 +28,9 @@ from ..search.plan import flat_target
 from ..search.request import draw_folds
 from ..search.routing import route, split_pipeline
 from .delivery import deliver
-from .kernel_path import KernelPath, PathTask, evaluate, natural_values
+from .kernel_path import KernelPath, PathTask, evaluate_candidates, natural_values
 from .learning_journal import LearningJournal
-from .learning_table import learning_table, name_columns
-from .outer_folds import OuterFold, OuterScores, run_outer
+from .outer_folds import OuterFold, OuterScores, learning_table, name_columns, run_outer
 
 LOGGER = logging.getLogger("onefit")
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -77,8 +76,9 @@ class KernelLearnCV(GridSearchCV):
     outer_cv : int, splitter or iterable, default=5
         The outer folds.
     margin : float, default=0.0
-        Zero takes the step with the smallest loss on outer folds; a larger number the first step whose loss is not
-        above it by more than so many standard errors, over the folds, of the difference: one is more careful.
+        The first step is taken whose loss on outer folds is not above the smallest by more than so many standard
+        errors, over the folds, of the difference. Zero takes the step with the smallest loss; one, the rule of one
+        standard error, gives up some gains and most of the losses.
     max_iter : int, default=40
         Steps of L-BFGS.
     start : {"grid", "agop"}, default="grid"
@@ -230,7 +230,7 @@ class KernelLearnCV(GridSearchCV):
         if Precomputed.base in kernel.bases:
             raise ValueError("A Precomputed kernel has nothing to learn: Given(K) is one that sums and weights take.")
         routed = route(self, params)
-        machine = split_pipeline(self.estimator)[1]
+        machine = split_pipeline(self.estimator).final
         learner = read_machine(clone(machine).set_params(kernel=self.kernel)).learner
         criterion = self._criterion(learner)
         loss = criterion.loss or self._smooth_loss(learner)
@@ -282,7 +282,7 @@ class KernelLearnCV(GridSearchCV):
 
     def _tell_transformers(self):
         """Say that transformers are not fitted on every inner fold, and whether that matters."""
-        transformers = split_pipeline(self.estimator)[0]
+        transformers = split_pipeline(self.estimator).transformers
         if transformers is None:
             return
         message = "Transformers are fitted on all rows of a path, and on those of every outer fold, not on inner folds"
@@ -331,7 +331,9 @@ class KernelLearnCV(GridSearchCV):
 
     def _conclude(self, task, steps, scores):
         """Attributes of a fitted search."""
-        found = evaluate(task, [{name: [value] for name, value in step.items()} for step in steps], task.criterion)
+        found = evaluate_candidates(
+            task, [{name: [value] for name, value in step.items()} for step in steps], task.criterion
+        )
         self.cv_results_ = learning_table(steps, natural_values(found, task.criterion), scores)
         self.best_index_ = scores.best(float(self.margin)) if self.stop == "outer" else len(steps) - 1
         self.best_params_ = steps[self.best_index_]

@@ -5,20 +5,16 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from .._public import set_module
-from ..data.coding import Coding, class_probabilities, class_weights, code_classes
-from ..data.weights import check_sample_weight, one_class_only
+from ..data.coding import class_probabilities
 from ..solvers.logistic.newton import ROUNDS, probability, solve
-from .kernel_machine import KernelMachine, check_solver_params, kernel_of
+from .base import OneVsRestMachine, check_solver_params, kernel_of
 
 
 @set_module("onefit")
-class KernelLogisticRegression(ClassifierMixin, KernelMachine):
+class KernelLogisticRegression(OneVsRestMachine):
     r"""Logistic regression in the feature space of a kernel.
 
     .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \log(1 + e^{-y_i (f(x_i) + b)}), \quad y_i = \pm 1
@@ -99,11 +95,6 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
         self.tol = tol
         self.max_iter = max_iter
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = not self.fit_intercept  # without a bias, far from all rows is zero
-        return tags
-
     def fit(self, X, y, sample_weight=None):
         """Train the machine.
 
@@ -122,31 +113,20 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
         """
         check_solver_params(self)
         kernel = kernel_of(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        weights = check_sample_weight(sample_weight, len(y))
-        self.classes_ = np.unique(y if weights is None else y[weights > 0])
-        if len(self.classes_) < 2:
-            raise ValueError(one_class_only(self, weights))
-        weights = class_weights(self.class_weight, self.classes_, y, weights)
+        X, Y, weights = self._read_columns(X, y, sample_weight)
         K = self._bind(kernel, X)
-        u = self.C * (np.ones(len(y)) if weights is None else weights)
+        u = self.C * (np.ones(len(Y)) if weights is None else weights)
         limit = ROUNDS if self.max_iter == -1 else self.max_iter
         found = [
             solve(K, column, u, bool(self.fit_intercept), tolerance=self.tol, max_rounds=limit)
-            for column in np.ascontiguousarray(code_classes(y, self.classes_).T)
+            for column in np.ascontiguousarray(Y.T)
         ]
         if not all(solution.converged for solution in found):
             warnings.warn("The solver did not converge: raise max_iter or tol.", ConvergenceWarning, stacklevel=2)
-        self.X_fit_ = X
-        self.dual_coef_ = found[0].a if len(found) == 1 else np.column_stack([solution.a for solution in found])
-        self.intercept_ = found[0].b if len(found) == 1 else np.array([solution.b for solution in found])
+        dual = np.column_stack([solution.a for solution in found])
+        self._keep(X, dual, np.array([solution.b for solution in found]), flat=len(found) == 1)
         self.n_iter_ = np.array([solution.rounds for solution in found])
         return self
-
-    def decision_function(self, X):
-        """Signed values, (n,) for two classes and (n, n_classes) for more: logarithms of odds against the rest."""
-        return self._values(X)
 
     def predict_proba(self, X):
         """Probabilities of the classes (n, n_classes), in the order of ``classes_``."""
@@ -155,8 +135,3 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     def predict_log_proba(self, X):
         """Logarithms of the probabilities (n, n_classes)."""
         return np.log(self.predict_proba(X))
-
-    def predict(self, X):
-        """The most probable class."""
-        values = self.decision_function(X)
-        return Coding(self.classes_, flat=True).predict(values[:, None] if values.ndim == 1 else values)

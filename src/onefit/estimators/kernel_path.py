@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy import optimize
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
@@ -16,13 +17,13 @@ from ..criteria.base import needs_no_machine
 from ..data import Folds
 from ..data.views import checked_rows
 from ..kernels import ARD, Kernel, NotDifferentiableError, WeightedSum
-from ..kernels.gamma import variance_of
+from ..kernels.parameters import variance_of
+from ..kernels.row_pairs import RowPairs
 from ..search.deadline import Deadline
-from ..search.gradient import Objective, Point, Setting, descend, setting_of, squared_input_gradients
-from ..search.routing import final_weights, split_pipeline
+from ..search.gradient import GradientProblem, Objective, Point, descend, problem_of, squared_input_gradients
+from ..search.routing import split_pipeline
 from .default_grid import kernel_grid
 from .kernel_search import KernelSearchCV
-from .kernel_weights import alignment_weights
 
 AGOP_STEPS = 5
 """Iterations of the average gradient outer product."""
@@ -68,12 +69,10 @@ class KernelPath:
 
     def __init__(self, task: PathTask) -> None:
         self.task = task
-        self.deadline = None if task.seconds is None else Deadline(task.seconds)
-        transformers, self.machine = split_pipeline(task.estimator)
-        self.prefix = "" if self.machine is task.estimator else f"{task.estimator.steps[-1][0]}__"
-        weights, before = final_weights(task.estimator, task.fit_params)
-        X = task.X if transformers is None else clone(transformers).fit_transform(task.X, task.y, **before)
-        self.X = checked_rows(X)
+        self.deadline = Deadline(task.seconds)
+        model = split_pipeline(task.estimator, task.fit_params)
+        self.machine, self.prefix, weights = model.final, model.prefix, model.sample_weight
+        self.X = checked_rows(model.transformed(task.X, task.y))
         self.kernel = task.kernel.bound(self.X.shape[1], variance_of(self.X))
         self.sample_weight = None if weights is None else np.asarray(weights, dtype=np.float64)
         self.penalty_name = "alpha" if "alpha" in self.machine.get_params() else "C"
@@ -88,11 +87,11 @@ class KernelPath:
             point = self._agop(point)
         if task.method in ("align", "alignf"):
             assert isinstance(point.kernel, WeightedSum)
-            setting = self.setting(point)
-            kernel = point.kernel.with_weights(alignment_weights(task.method, point.kernel, setting))
+            problem = self.problem(point)
+            kernel = point.kernel.with_weights(alignment_weights(task.method, point.kernel, problem))
             self._keep(self._with_best_penalty(kernel))
         elif task.method != "uniform":
-            objective = Objective(self.setting(point), point, regularised=task.regularised)
+            objective = Objective(self.problem(point), point, regularised=task.regularised)
             descend(objective, task.max_iter, deadline=self.deadline, on_step=self._keep)
         return self.steps
 
@@ -108,17 +107,17 @@ class KernelPath:
             found["epsilon"] = point.epsilon
         return {f"{self.prefix}{name}": value for name, value in found.items()}
 
-    def setting(self, point: Point) -> Setting:
+    def problem(self, point: Point) -> GradientProblem:
         """Data and machine, with the kernel of a point."""
         task = self.task
         machine = clone(self.machine).set_params(kernel=point.kernel)
-        return setting_of(machine, self.X, task.y, self.sample_weight, task.folds, task.criterion)[0]
+        return problem_of(machine, self.X, task.y, self.sample_weight, task.folds, task.criterion)[0]
 
     def importances(self, params: dict[str, Any]) -> np.ndarray | None:
         """``mean (∂f/∂x_j)² var(x_j)`` with sum one; None for kernels without derivatives in x."""
         point, X = self.point(params), self.X
         try:
-            squared = squared_input_gradients(self.setting(point), point)
+            squared = squared_input_gradients(self.problem(point), point)
         except NotDifferentiableError:
             return None
         changes = squared * StandardScaler(with_mean=False).fit(X).var_
@@ -129,7 +128,9 @@ class KernelPath:
         """The best cell of a grid, by the criterion, or by held-out losses if that does not see the penalty."""
         task = self.task
         criterion = CV(loss=task.loss) if needs_no_machine(task.criterion) else task.criterion
-        found = evaluate(task, [{f"{self.prefix}{name}": values for name, values in grid.items()}], criterion)
+        found = evaluate_candidates(
+            task, [{f"{self.prefix}{name}": values for name, values in grid.items()}], criterion
+        )
         scores = np.asarray(found.cv_results_["mean_test_score"])
         if np.isnan(scores).all():
             raise NoStartError(f"No cell of the grid could be evaluated: {found.cv_results_['status'][0]}.")
@@ -155,7 +156,7 @@ class KernelPath:
         if not isinstance(point.kernel, ARD):
             raise ValueError(f'start="agop" learns scales of features: kernel must be an ARD, got {point.kernel}.')
         for _ in range(AGOP_STEPS):
-            squared = squared_input_gradients(self.setting(point), point)
+            squared = squared_input_gradients(self.problem(point), point)
             kernel = point.kernel
             if kernel.groups is not None:
                 squared = np.array([squared[list(group)].mean() for group in kernel.groups])
@@ -166,12 +167,12 @@ class KernelPath:
             grid = kernel_grid(self.machine, learned, self.X, self.task.y)
             point = self._best_of_grid({**grid, "kernel": [learned.rescaled(width) for width in AGOP_WIDTHS]})
             self._keep(point)
-            if self.deadline is not None and self.deadline.passed(scored=True):
+            if self.deadline.passed(scored=True):
                 break
         return point
 
 
-def evaluate(task: PathTask, grid: Any, criterion: Criterion) -> KernelSearchCV:
+def evaluate_candidates(task: PathTask, grid: Any, criterion: Criterion) -> KernelSearchCV:
     """Candidates by a criterion on the folds of a task; what learns from rows learns once from all of them."""
     search = KernelSearchCV(
         task.estimator, grid, criterion=criterion, preprocessing="shared", cv=splits_of(task.folds), refit=False
@@ -192,3 +193,40 @@ def natural_values(search: KernelSearchCV, criterion: Criterion) -> np.ndarray:
     if criterion.scores:
         return -np.asarray(results["mean_test_score"])
     return np.asarray(results[f"criterion_{criterion.name}"])
+
+
+def alignment_weights(method: str, kernel: WeightedSum, problem: GradientProblem) -> np.ndarray:
+    r"""Weights, with sum one, of kernels that are centred and compared with the target.
+
+    "align" takes the alignment of each kernel by itself, ``a_k / |K_k|``; "alignf" the weights that maximise the
+    alignment of the sum: :math:`\min_{v \ge 0} v^T M v - 2 v^T a` with :math:`M_{kl} = \langle K_k, K_l \rangle` and
+    :math:`a_k = y^T K_k y` of centred matrices (Cortes, Mohri & Rostamizadeh, 2012).
+
+    Cost: O(m² n²) for m kernels, whose matrices are there at once.
+    """
+    rows, Y = RowPairs(problem.X), problem.coded.Y
+    centred = Y - Y.mean(axis=0)
+    grams = [_centred(one.evaluate(rows.fresh)) for one in kernel.kernels]
+    a = np.array([float(np.vdot(centred, K @ centred)) for K in grams])
+    M = np.array([[float(np.vdot(K, L)) for L in grams] for K in grams])
+    norms = np.sqrt(np.maximum(M.diagonal(), np.finfo(np.float64).tiny))
+    if method == "align":
+        weights = np.maximum(a, 0.0) / norms
+    else:
+        # min |R v - R^{-T} a|² with RᵀR = M is the same problem; columns are scaled to unit norm first
+        unit = M / np.outer(norms, norms)
+        values, vectors = np.linalg.eigh(unit)
+        kept = values > 1e-12 * values[-1]
+        root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+        right = (vectors[:, kept].T @ (a / norms)) / np.sqrt(values[kept])
+        weights = optimize.nnls(root, right)[0] / norms
+    if not weights.any():  # no kernel is aligned with the target
+        return np.full(len(grams), 1.0 / len(grams))
+    return np.asarray(weights / weights.sum())
+
+
+def _centred(K: np.ndarray) -> np.ndarray:
+    means = K.mean(axis=0)
+    K -= means
+    K -= (means - means.mean())[:, None]
+    return K

@@ -23,18 +23,17 @@ from ..search.journal import Journal
 from ..search.plan import flat_target, plan
 from ..search.polish import Polishing, smooth_criterion
 from ..search.progress import Progress
-from ..search.request import Request, check_refit_metric, draw_folds, scoring_of, validate
+from ..search.request import Request, Screen, check_refit_metric, draw_folds, scoring_of, validate
 from ..search.routing import route, scorer_params
 from ..search.scoring import Scoring
-from ..search.screening import Screen
 from ..search.strategies import Exhaustive, Zooming
+from .appending import check_appendable, check_new_rows, seen_by
 from .autologging import follow_autologging
 from .criterion_parameters import choose_parameters
 from .decision import WithDeferredDecisions, out_of_fold
 from .default_grid import families
 from .delivery import Delivery, deliver
-from .feature_delivery import deliver_on_features
-from .landmarks_curve import landmarks_curve
+from .feature_delivery import deliver_on_features, landmarks_curve
 from .notebook import summary_html
 
 
@@ -44,10 +43,14 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
 
     Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands (``SVC``, ``SVR``,
     ``HingeSVC``, ``EpsilonSVR``, ``L2SVC``, ``KernelLogisticRegression``, ``KernelRidge``, ``LSSVC``, ``LSSVR``, also
-    at the end of a Pipeline) each Gram matrix is computed once, least squares take all regularisation values from one
-    factorisation and other machines from one warm-started path, and the held-out values of every fold come, where that
-    is cheaper, from the full-data solution: exactly, in double precision whatever the type of X. Everything else is
-    retrained as GridSearchCV does, with a warning and a label.
+    in Pipelines, those of imbalanced-learn with samplers too, and inside of ``TransformedTargetRegressor``,
+    ``MultiOutputRegressor`` and ``OneVsRestClassifier``) each Gram matrix is computed once, least squares take all
+    regularisation values from one factorisation and other machines from one warm-started path, and the held-out values
+    of every fold come, where that is cheaper, from the full-data solution: exactly, in double precision whatever the
+    type of X. ``Ridge`` and ``RidgeClassifier`` behind ``Nystroem`` or ``RBFSampler`` with a ``random_state`` take all
+    ridges from sums of products of features that are computed once for each fold. Everything else is retrained as
+    GridSearchCV does, with a warning and a label; other machines behind such features on features that candidates
+    share.
 
     Exact means to a violation of the conditions of optimality of 1e-10, whatever an SVC's ``tol`` says; scores can
     differ from GridSearchCV's by a sample whose decision value is below LIBSVM's ``tol``. ``max_iter`` is honoured by
@@ -143,7 +146,8 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         machine is lowered for that (not if it is searched over, for SVC and SVR). A candidate whose solver cannot give
         that is scored as it trains, labelled "retrained", and chosen only if it is still the best.
         With an ``approximation`` it is a Pipeline of ``LandmarkFeatures`` (or ``RandomFourierFeatures``) and a linear
-        machine, whose clone has the scores of the chosen row when it is trained on the folds.
+        machine, whose clone has the scores of the chosen row when it is trained on the folds (not if it has more
+        landmarks, as ``Landmarks(refit_landmarks=...)`` asks for).
     landmarks_curve_ : dict of arrays
         With landmarks, of least-squares machines: ``n_landmarks``, ``mean_test_score`` and ``std_test_score`` of the
         best candidate with an eighth, a quarter, half and all of the landmarks. A ``LandmarksWarning`` says that the
@@ -229,34 +233,20 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         if follow_autologging(KernelSearchCV):
             return self.fit(X, y, **params)  # MLflow's wrapper of what follows
         self._forget()
-        deadline = None if self.time_budget is None else Deadline(parse_seconds(self.time_budget))
-        criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
-        validate(self)
-        scoring = scoring_of(self, criteria[0])
-        X, y = indexable(*readable_rows(X, y, approximated=self.approximation is not None))
-        request = self._request(X, flat_target(self.estimator, y), scoring, params, deadline)
+        request, criteria = self._request(X, y, params)
         self.n_splits_ = len(request.folds)
         metadata = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else None
         data = {"X": request.X, "y": request.y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, **data)
-        if self.param_grid == "auto":
-            found = families(self.estimator, request.X, request.y, self.kernels, request.fit_params)
-            smooth = self.polish and smooth_criterion(request.by(criteria)) is not None
-            strategy = Zooming(found, refine=not smooth)
-        else:
-            strategy = Exhaustive(self.param_grid)
+        strategy = self._strategy(request.by(criteria))
         candidates = strategy.propose([], [])
-        self.criteria_, spent = [criterion.choices()[0] for criterion in criteria], Ledger()
-        if self.criteria_ != criteria:  # choosing is work: first everything is checked
-            plan(request.by(self.criteria_), candidates)
-            self.criteria_, spent = choose_parameters(self, criteria, request, params)
+        self.criteria_, spent = self._choose_criteria(criteria, request, candidates, params)
         request = request.by(self.criteria_)
         if self.polish:
             strategy = Polishing(strategy, request)
         with nullcontext() if self.journal is None else Journal(self.journal) as journal:
-            execution = Execution(request, strategy, candidates, Progress(self, context, request), journal)
-            execution.ledger.include(spent)
+            execution = Execution(request, strategy, candidates, Progress(self, context, request), journal, spent)
             try:
                 execution.run()
             except KeyboardInterrupt:
@@ -268,25 +258,103 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         context.call_on_fit_task_end(estimator=self, **data)
         return self
 
+    @with_callbacks
+    def update(self, X, y, **params):
+        """Add rows to those of the last fit, and choose again: in the time that the new rows take.
+
+        For least squares (``KernelRidge``, ``LSSVC``, ``LSSVR``) with an ``approximation`` and a ``journal``, where
+        sums over the rows that were seen are kept. Landmarks stay as they are. Old rows keep their folds; new ones are
+        dealt to the folds round-robin. The result is that of a fit to all rows with these landmarks and folds. Squared
+        errors follow from sums: candidates are scored by R² or squared errors, and classes by the squared loss,
+        ``criterion=criteria.CV(loss="squared")``. There are no out-of-fold values afterwards, which would need the rows
+        that were seen before. A search that cannot be updated stays as it was.
+
+        Parameters
+        ----------
+        X, y : arrays, memory maps, scans or dask arrays, as in ``fit``
+            New rows, with the columns of those that were fitted, and their targets.
+        **params
+            ``sample_weight`` of the new rows, if ``fit`` was given one.
+
+        Returns
+        -------
+        KernelSearchCV
+            The search itself.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_diabetes
+        >>> from onefit import LSSVR, KernelSearchCV, Landmarks
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> grid = {"gamma": [0.1, 1, 10], "alpha": [0.01, 0.1, 1.0, 10.0]}
+        >>> with TemporaryDirectory() as folder:
+        ...     search = KernelSearchCV(
+        ...         LSSVR(), grid, approximation=Landmarks(50, random_state=0), journal=f"{folder}/journal.sqlite"
+        ...     )
+        ...     search = search.fit(X[:400], y[:400]).update(X[400:], y[400:])
+        >>> search.best_params_
+        {'alpha': 1.0, 'gamma': 1}
+        """
+        before = vars(self).copy()
+        try:
+            self._update(X, y, params)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def _update(self, X, y, params):
+        X, y = indexable(*readable_rows(X, y, approximated=True))
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        request, _ = self._request(X, y, params, check_new_rows(self, X, y, params))
+        request = request.by(self.criteria_)
+        candidates = list(self.cv_results_["params"])
+        check_appendable(request, plan(request, candidates))
+        data = {"X": request.X, "y": request.y, "metadata": None}
+        context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
+        context.call_on_fit_task_begin(estimator=self, **data)
+        with Journal(self.journal) as journal:
+            strategy = Exhaustive([{name: [value] for name, value in params.items()} for params in candidates])
+            execution = Execution(request, strategy, candidates, Progress(self, context, request), journal, Ledger())
+            execution.run()
+            self._forget(keep=("criteria_", "n_splits_", "scorer_"))
+            self._conclude(execution, context, data)
+            execution.journal.sums.forget_earlier()
+        context.call_on_fit_task_end(estimator=self, **data)
+
     def _forget(self, keep=()):
         """Drop what an earlier fit, or a failed one, has learned."""
         vars(self).pop("_later_decisions", None)
+        vars(self).pop("_seen", None)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             if name not in keep:
                 delattr(self, name)
 
-    def _request(self, X, y, scoring, params, deadline):
-        """The request of this search, with splits that are drawn once, for all candidates."""
+    def _request(self, X, y, params, seen=None):
+        """(all that is asked for, with splits that are drawn once; the criteria, the first of which selects).
+
+        Rows that are added to those ``seen`` are dealt to the splits of these.
+        """
+        deadline = Deadline(None if self.time_budget is None or seen is not None else parse_seconds(self.time_budget))
+        criteria = resolve_all(self.criterion, scale_penalty=bool(self.scale_penalty))
+        validate(self)
+        scoring = scoring_of(self, criteria[0])
+        X, y = indexable(*readable_rows(X, y, approximated=self.approximation is not None))
+        y = flat_target(self.estimator, y)
         routed = route(self, params)
         scoring = Scoring.build(self.estimator, scoring, self.error_score, partial(scorer_params, self, routed))
         if scoring.named:
             check_refit_metric(self.refit, scoring.metrics)
         same = ("estimator", "preprocessing", "return_train_score", "error_score", "refit", "verbose", "n_jobs",
                 "pre_dispatch", "memory_budget", "approximation")  # fmt: skip
-        return Request(
+        request = Request(
             X=X,
             y=y,
-            folds=draw_folds(self.estimator, self.cv, X, y, **routed.splitter),
+            folds=draw_folds(self.estimator, self.cv, X, y, **routed.splitter) if seen is None else seen.deal(len(y)),
+            basis=None if seen is None else seen.basis,
+            seen=seen,
             fit_params=routed.estimator,
             score_params=routed.scorer,
             scoring=scoring,
@@ -295,6 +363,22 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
             deadline=deadline,
             **{name: getattr(self, name) for name in same},
         )
+        return request, criteria
+
+    def _strategy(self, request):
+        """Proposals of candidates: the grid, or rounds of grids that follow the best candidate."""
+        if self.param_grid != "auto":
+            return Exhaustive(self.param_grid)
+        found = families(self.estimator, request.X, request.y, self.kernels, request.fit_params)
+        return Zooming(found, refine=not (self.polish and smooth_criterion(request) is not None))
+
+    def _choose_criteria(self, criteria, request, candidates, params):
+        """(the criteria with one value for each of their parameters, what it cost to choose them)."""
+        first = [criterion.choices()[0] for criterion in criteria]
+        if first == criteria:
+            return criteria, Ledger()
+        plan(request.by(first), candidates)  # choosing is work: first everything is checked
+        return choose_parameters(self, criteria, request, params)
 
     def _conclude(self, execution, context, data):
         """Choose the best candidate, train it on all rows, and set the attributes of a fitted search."""
@@ -307,8 +391,12 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
             if choice.index is not None:
                 self._set_best(choice)
                 choice.warn_at_edge()
-                vars(self).update(landmarks_curve(choice))
-                vars(self).update(out_of_fold(choice))
+                if execution.request.basis is not None:
+                    vars(self).update(landmarks_curve(choice))
+                if execution.request.seen is None:
+                    vars(self).update(out_of_fold(choice))
+            if execution.request.basis is not None:
+                self._seen = seen_by(execution)
         except BaseException:
             self._forget(keep=("cv_results_", "ledger_", "n_splits_", "criteria_"))
             raise

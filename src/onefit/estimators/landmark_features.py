@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._public import set_module
 from ..gram.feature_map import FourierMap, LandmarkMap
-from ..kernels.gamma import variance_of
+from ..kernels.parameters import variance_of
 
 
 class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -6,10 +6,10 @@ import json
 from contextlib import ExitStack
 from typing import Any
 
-from ..kernels.plain import from_plain, to_plain
+from ..kernels.naming import from_plain, to_plain
 from ..search.content_hash import content_hash
 from ..search.journal import Journal
-from ..search.row import Row
+from ..search.tasks import Row
 from .kernel_path import PathTask
 from .outer_folds import OuterFold, OuterOutcome
 

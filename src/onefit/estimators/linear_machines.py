@@ -1,10 +1,9 @@
-"""Linear classifiers that stand behind explicit features: trained by Newton's method on their coefficients."""
+"""Linear machines that stand behind explicit features, trained on their coefficients."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._public import set_module
@@ -17,13 +16,21 @@ from ..data.coding import (
     code_pairs,
     trained_weights,
 )
-from ..data.weights import check_sample_weight, one_class_only
+from ..data.weights import check_sample_weight
 from ..gram.cells import Cells
 from ..gram.feature_map import IdentityMap
+from ..gram.streamed import Sums
+from ..losses.margin import LogisticLoss, SquaredHingeLoss
 from ..solvers.logistic.newton import probability
-from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
 from ..solvers.primal.newton import columns_by_newton
+from ..solvers.primal.ridge_path import ridge_path
 from ..solvers.primal.smoothed import columns_smoothed, hinge_stages, tube_stages
+from .base import WeightedClassifier, check_positive
+
+
+def _split(parameters, bias):
+    """Coefficients and constants of parameters (q, c), whose last row are the constants if there is a ``bias``."""
+    return (parameters[:-1], parameters[-1]) if bias else (parameters, np.zeros(parameters.shape[1]))
 
 
 def _one_cell(weights, n):
@@ -31,44 +38,25 @@ def _one_cell(weights, n):
     return Cells([0], np.zeros(n, dtype=np.intp), np.ones((1, 1)), weights, np.array([-1]))
 
 
-class _LinearClassifier(ClassifierMixin, BaseEstimator):
-    """Coefficients and constants of one column for each pair of classes, or each class against the rest."""
-
-    def __init__(self, C=1.0, fit_intercept=True, class_weight=None):
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = not self.fit_intercept
-        return tags
+class _LinearClassifier(WeightedClassifier, BaseEstimator):
+    """Coefficients and constants of one column for two classes, or one for each of several against the rest."""
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n_samples, n_features) and labels y (n_samples,). Cost: a few times O(n_samples n_features²)."""
-        if not np.isscalar(self.C) or isinstance(self.C, str) or not np.isfinite(self.C) or self.C <= 0:
-            raise ValueError(f"C must be a finite positive number, got {self.C!r}.")
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
-        weights = check_sample_weight(sample_weight, len(y))
-        self.classes_ = np.unique(y if weights is None else y[weights > 0])
-        if len(self.classes_) < 2:
-            raise ValueError(one_class_only(self, weights))
-        weights = self._weights(y, weights)
-        Y, bias = self._code(y, self.classes_), bool(self.fit_intercept)
-        parameters = self._solve(X, Y, _one_cell(weights, len(y)), bias)  # (q, c)
-        constants = parameters[-1] if bias else np.zeros(Y.shape[1])
-        return self._take(parameters[:-1] if bias else parameters, constants)
+        self._check_params()
+        X, y, weights = self._read_classes(X, y, sample_weight, order="C")
+        return self._take(*self._solve(X, self._code(y), self._weights(y, weights)))
+
+    def _code(self, y):
+        """A column of -1 and +1 for each machine (n, c)."""
+        return code_classes(y, self.classes_)
+
+    def _coding(self):
+        """How values (n, c) relate to classes."""
+        return Coding(self.classes_, flat=True)
 
     def _weights(self, y, weights):
         return class_weights(self.class_weight, self.classes_, y, weights)
-
-    def _solve(self, X, Y, cells, bias):
-        """Coefficients, and the constant behind them if there is one, of each column (q, c)."""
-        found, *_ = columns_by_newton(
-            IdentityMap(X.shape[1]), X, Y, [cells], np.array([float(self.C)]), self._loss, bias=bias, ratios=np.ones(1)
-        )
-        return found[0, 0]
 
     def _take(self, coef, intercept):
         """Keep a solution: coefficients (n_features, c) and constants (c,)."""
@@ -77,11 +65,13 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X):
         """Signed values (n,) for two classes, (n, n_classes) for more."""
-        return self._coding().decision(self._values(X))
+        values = self._values(X)
+        return self._coding().decision(values)
 
     def predict(self, X):
         """Predict labels."""
-        return self._coding().predict(self._values(X))
+        values = self._values(X)
+        return self._coding().predict(values)
 
     def _values(self, X):
         check_is_fitted(self)
@@ -89,7 +79,78 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
 
 
 @set_module("onefit")
-class LinearL2SVC(_LinearClassifier):
+class LinearLSSVC(_LinearClassifier):
+    r"""Linear least-squares classifier with an unpenalised constant: LSSVC with a linear kernel, by its coefficients.
+
+    .. math:: \min_{\beta, b} \sum_i w_i (y_i - \beta^T x_i - b)^2 + \alpha \|\beta\|^2, \quad y_i = \pm 1
+
+    More than two classes are handled one-vs-rest. ``KernelSearchCV`` with an approximation delivers it behind
+    ``LandmarkFeatures``.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The ridge; positive.
+    fit_intercept : bool, default=True
+        Whether to have an unpenalised constant b.
+    class_weight : dict or "balanced", default=None
+        Multiplies the weights of the rows of each class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from onefit import LinearLSSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(LinearLSSVC(alpha=0.1).fit(X, y).score(X, y), 2)
+    0.85
+    """
+
+    def __init__(self, alpha=1.0, fit_intercept=True, class_weight=None):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+
+    def _check_params(self):
+        check_positive(self, "alpha")
+
+    def _solve(self, X, Y, weights):
+        root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+        E = np.column_stack([np.ones(len(Y)), Y])
+        sums = Sums.zeros(1, X.shape[1], E.shape[1])
+        sums.add_rows(0, np.ascontiguousarray(X * root), E * root)
+        path = ridge_path(sums, np.array([float(self.alpha)]), bias=bool(self.fit_intercept))
+        return path.coef[0], path.intercept[0]
+
+
+class _ByNewton(_LinearClassifier):
+    """Minimises its ``_loss``, a sum over rows, by Newton's method."""
+
+    def __init__(self, C=1.0, fit_intercept=True, class_weight=None):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+
+    def _check_params(self):
+        check_positive(self, "C")
+
+    def _solve(self, X, Y, weights):
+        """Coefficients (n_features, c) and constants (c,)."""
+        bias = bool(self.fit_intercept)
+        found, *_ = columns_by_newton(
+            IdentityMap(X.shape[1]), X, Y, [_one_cell(weights, len(Y))], np.array([float(self.C)]), self._loss,
+            bias=bias, ratios=np.ones(1),
+        )  # fmt: skip
+        return _split(found[0, 0], bias)
+
+
+@set_module("onefit")
+class LinearL2SVC(_ByNewton):
     r"""Linear support vector classifier with the squared hinge loss and an unpenalised constant, one-vs-one.
 
     .. math:: \min_{\beta, b} \tfrac12 \|\beta\|^2 + C \sum_i w_i \max(0, 1 - y_i (\beta^T x_i + b))^2
@@ -123,16 +184,15 @@ class LinearL2SVC(_LinearClassifier):
 
     _loss = SquaredHingeLoss()
 
-    def _code(self, y, classes):
-        return code_pairs(y, classes)
+    def _code(self, y):
+        return code_pairs(y, self.classes_)
 
     def _coding(self):
-        check_is_fitted(self)
         return PairCoding(self.classes_, True)
 
 
 @set_module("onefit")
-class LinearLogisticRegression(_LinearClassifier):
+class LinearLogisticRegression(_ByNewton):
     r"""Logistic regression with an unpenalised constant, one-vs-rest: ``KernelLogisticRegression`` by its coefficients.
 
     .. math:: \min_{\beta, b} \tfrac12 \|\beta\|^2 + C \sum_i w_i \log(1 + \exp(-y_i (\beta^T x_i + b)))
@@ -160,20 +220,13 @@ class LinearLogisticRegression(_LinearClassifier):
 
     _loss = LogisticLoss()
 
-    def _code(self, y, classes):
-        return code_classes(y, classes)
-
-    def _coding(self):
-        check_is_fitted(self)
-        return Coding(self.classes_, flat=True)
-
     def predict_proba(self, X):
         """Probabilities of the classes (n, n_classes), in the order of ``classes_``."""
         return class_probabilities(self.decision_function(X), probability)
 
 
 @set_module("onefit")
-class LinearHingeSVC(_LinearClassifier):
+class LinearHingeSVC(_ByNewton):
     r"""Linear support vector classifier with an unpenalised constant, one-vs-one, whose hinge loss is smoothed.
 
     .. math:: \min_{\beta, b} \tfrac12 \|\beta\|^2 + C \sum_i w_i\, l_h(1 - y_i (\beta^T x_i + b)), \quad
@@ -217,18 +270,18 @@ class LinearHingeSVC(_LinearClassifier):
     def _weights(self, y, weights):
         return trained_weights(self.class_weight, self.classes_, y, weights, balance_weighted=False)
 
-    def _solve(self, X, Y, cells, bias):
+    def _solve(self, X, Y, weights):
+        bias = bool(self.fit_intercept)
         found, *_ = columns_smoothed(
-            IdentityMap(X.shape[1]), X, Y, [cells], np.array([float(self.C)]), hinge_stages(float(self.smoothing)),
-            bias=bias, ratios=np.ones(1), pairs=True,
+            IdentityMap(X.shape[1]), X, Y, [_one_cell(weights, len(Y))], np.array([float(self.C)]),
+            hinge_stages(float(self.smoothing)), bias=bias, ratios=np.ones(1), pairs=True,
         )  # fmt: skip
-        return found[0, 0]
+        return _split(found[0, 0], bias)
 
-    def _code(self, y, classes):
-        return code_pairs(y, classes)
+    def _code(self, y):
+        return code_pairs(y, self.classes_)
 
     def _coding(self):
-        check_is_fitted(self)
         return PairCoding(self.classes_, True, self.decision_function_shape, self.break_ties)
 
 
@@ -270,10 +323,7 @@ class LinearEpsilonSVR(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n_samples, n_features) and y (n_samples,). Cost: some ten times O(n_samples n_features)."""
-        for name in ("C", "epsilon"):
-            value = getattr(self, name)
-            if not np.isscalar(value) or isinstance(value, str) or not np.isfinite(value) or value <= 0:
-                raise ValueError(f"{name} must be a finite positive number, got {value!r}.")
+        check_positive(self, "C", "epsilon")
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         weights, bias = check_sample_weight(sample_weight, len(y)), bool(self.fit_intercept)
         y = np.asarray(y, dtype=np.float64)
@@ -281,8 +331,8 @@ class LinearEpsilonSVR(RegressorMixin, BaseEstimator):
             IdentityMap(X.shape[1]), X, y[:, None], [_one_cell(weights, len(y))], np.array([float(self.C)]),
             tube_stages(float(self.epsilon), float(y.std())), bias=bias, ratios=np.ones(1), pairs=False,
         )  # fmt: skip
-        parameters = found[0, 0, :, 0]
-        return self._take(parameters[:-1] if bias else parameters, parameters[-1] if bias else 0.0)
+        coef, intercept = _split(found[0, 0], bias)
+        return self._take(coef[:, 0], intercept[0])
 
     def _take(self, coef, intercept):
         """Keep a solution: coefficients (n_features,) and the constant."""

@@ -6,16 +6,14 @@ import warnings
 from numbers import Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from .. import kernels
 from .._public import set_module
-from ..data.coding import class_weights, code_classes
-from ..data.weights import check_sample_weight, one_class_only
+from ..data.weights import check_sample_weight
 from ..solvers.least_squares.training import fit_path
-from .kernel_machine import KernelMachine
+from .base import KernelMachine, OneVsRestMachine
 
 
 class _LeastSquaresMachine(KernelMachine):
@@ -24,28 +22,23 @@ class _LeastSquaresMachine(KernelMachine):
     def _check_params(self):
         if not isinstance(self.alpha, Real) or not np.isfinite(self.alpha) or self.alpha < 0:
             raise ValueError(f"alpha must be a finite number >= 0, got {self.alpha!r}.")
-        return kernels.from_params(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            kernel_params=self.kernel_params,
-        )
+        params = {name: getattr(self, name) for name in ("gamma", "degree", "coef0", "kernel_params")}
+        return kernels.from_params(self.kernel, **params)
 
-    def _fit_coded(self, X, Y, weights, kernel):
-        """Solve for coded targets Y (n, c) and keep what prediction needs."""
+    def _fit_columns(self, X, Y, weights, kernel, *, flat):
+        """Solve for columns Y (n, c) and keep what prediction needs."""
         K = self._bind(kernel, X)
         alpha = np.array([float(self.alpha)])
         options = {"weights": weights, "bias": self.fit_intercept, "positive": kernel.positive}
         path = fit_path(K, Y, alpha, minimum_norm=True, **options)
         if path.singular[0]:
             warnings.warn("The system is singular at this alpha: using its least-squares solution.", stacklevel=3)
-        self.X_fit_ = X
-        return path.dual[0], path.intercept[0]
+        self._keep(X, path.dual[0], path.intercept[0], flat=flat)
+        return self
 
 
 @set_module("onefit")
-class LSSVC(ClassifierMixin, _LeastSquaresMachine):
+class LSSVC(OneVsRestMachine, _LeastSquaresMachine):
     r"""Least-squares support vector classifier.
 
     .. math:: \min_{f, b} \sum_i w_i (y_i - f(x_i) - b)^2 + \alpha \|f\|^2, \quad y_i = \pm 1
@@ -102,39 +95,11 @@ class LSSVC(ClassifierMixin, _LeastSquaresMachine):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # Without a bias, values far from all training rows are near zero, whatever the class weights.
-        tags.classifier_tags.poor_score = not self.fit_intercept
-        return tags
-
     def fit(self, X, y, sample_weight=None):
         """Train on X (n_samples, n_features) and labels y (n_samples,)."""
         kernel = self._check_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        weights = check_sample_weight(sample_weight, len(y))
-        seen = y if weights is None else y[weights > 0]
-        self.classes_ = np.unique(seen)
-        if len(self.classes_) < 2:
-            raise ValueError(one_class_only(self, weights))
-        weights = class_weights(self.class_weight, self.classes_, y, weights)
-        dual, intercept = self._fit_coded(X, code_classes(y, self.classes_), weights, kernel)
-        binary = len(self.classes_) == 2
-        self.dual_coef_ = dual[:, 0] if binary else dual
-        self.intercept_ = float(intercept[0]) if binary else intercept
-        return self
-
-    def decision_function(self, X):
-        """Signed values, (n,) for two classes and (n, n_classes) for more."""
-        return self._values(X)
-
-    def predict(self, X):
-        """The class with the largest value."""
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            return self.classes_[(values > 0).astype(np.intp)]
-        return self.classes_[values.argmax(axis=1)]
+        X, Y, weights = self._read_columns(X, y, sample_weight)
+        return self._fit_columns(X, Y, weights, kernel, flat=len(self.classes_) == 2)
 
 
 @set_module("onefit")
@@ -192,10 +157,7 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
         kernel = self._check_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, y_numeric=True)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        dual, intercept = self._fit_coded(X, Y, check_sample_weight(sample_weight, len(Y)), kernel)
-        self.dual_coef_ = dual[:, 0] if y.ndim == 1 else dual
-        self.intercept_ = float(intercept[0]) if y.ndim == 1 else intercept
-        return self
+        return self._fit_columns(X, Y, check_sample_weight(sample_weight, len(Y)), kernel, flat=y.ndim == 1)
 
     def predict(self, X):
         """Predicted values, (n,) or (n, n_targets)."""

@@ -1,4 +1,4 @@
-"""Outer folds of a gradient search: a path on the training rows, and its steps on the test rows."""
+"""Outer folds of a gradient search: paths on training rows, scored on test rows; and the table of its results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.indexing import take_metadata, take_rows
+from ..data.folds import take_metadata, take_rows
+from ..kernels import Columns, Kernel, Product, Scaled, Sum, WeightedSum
 from ..search.request import draw_folds
 from ..search.routing import sample_weight_of
 from ..search.scorers import LossScorer
@@ -117,3 +118,38 @@ class OuterScores:
         above = used[:, : chosen + 1] - used[:, [chosen]]
         errors = above.std(axis=0, ddof=1) / np.sqrt(len(used))
         return int(np.flatnonzero(above.mean(axis=0) <= margin * errors)[0])
+
+
+def learning_table(steps: list[dict[str, Any]], inner: np.ndarray, outer: OuterScores) -> dict[str, Any]:
+    """``cv_results_``: one entry for each step of the path."""
+    count = len(steps)
+    table: dict[str, Any] = {"params": list(steps), "step": np.arange(count), "inner_value": np.asarray(inner)}
+    for name in steps[0]:
+        column = np.ma.MaskedArray(np.empty(count, dtype=object), mask=False)
+        for k, step in enumerate(steps):
+            column[k] = step[name]
+        table[f"param_{name}"] = column
+    table["outer_loss"] = outer.pooled_loss
+    for k, scores in enumerate(outer.scores):
+        table[f"split{k}_test_score"] = scores
+    counted = outer.scores[outer.weights > 0]
+    mean = counted.mean(axis=0) if len(counted) else np.full(count, np.nan)
+    table["mean_test_score"] = mean
+    table["std_test_score"] = counted.std(axis=0) if len(counted) else np.full(count, np.nan)
+    ranked = np.where(np.isnan(mean), -np.inf, mean)
+    table["rank_test_score"] = np.array([1 + int((ranked > value).sum()) for value in ranked], dtype=np.int32)
+    return table
+
+
+def name_columns(kernel: Kernel, X: Any) -> Kernel:
+    """The kernel with positions in place of the names of a data frame's columns."""
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
+    if isinstance(kernel, Columns):
+        return replace(kernel.named(names), kernel=name_columns(kernel.kernel, X))
+    if isinstance(kernel, Sum | Product):
+        return type(kernel)(name_columns(kernel.left, X), name_columns(kernel.right, X))
+    if isinstance(kernel, Scaled):
+        return replace(kernel, kernel=name_columns(kernel.kernel, X))
+    if isinstance(kernel, WeightedSum):
+        return replace(kernel, kernels=tuple(name_columns(one, X) for one in kernel.kernels))
+    return kernel

@@ -1,22 +1,26 @@
-"""The base of onefit's own support vector machines: parameters, training, and values of new rows."""
+"""Support vector machines as scikit-learn estimators, trained by the solver of the searches."""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._public import set_module
 from ..data.coding import PairCoding, code_pairs, trained_weights
 from ..data.ties import identical_rows, repeat_first
-from ..data.weights import check_sample_weight, one_class_only
+from ..data.weights import check_sample_weight
+from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
+from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.learner import SupportVectorLearner, require_compiled_loops
-from .kernel_machine import KernelMachine, check_solver_params, kernel_of
+from ..solvers.svm.squared_hinge import SquaredHinge
+from .base import KernelMachine, WeightedClassifier, check_solver_params, kernel_of
 
 
 class SupportVectorMachine(KernelMachine, ABC):
@@ -30,8 +34,8 @@ class SupportVectorMachine(KernelMachine, ABC):
         """The loss, with its parameters and the bias, if there is one."""
 
     @abstractmethod
-    def _code(self, y, sample_weight) -> tuple[Any, Any]:
-        """(columns of targets (n, c), weights of the rows or None) of a checked target."""
+    def _read_columns(self, X, y, sample_weight) -> tuple[Any, Any, Any]:
+        """(checked rows, columns of targets (n, c), weights of the rows or None)."""
 
     def fit(self, X, y, sample_weight=None):
         """Train the machine.
@@ -53,8 +57,7 @@ class SupportVectorMachine(KernelMachine, ABC):
         from ..solvers.svm.training import fit_columns
 
         kernel = self._check_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=is_regressor(self))
-        Y, weights = self._code(y, check_sample_weight(sample_weight, len(y)))
+        X, Y, weights = self._read_columns(X, y, sample_weight)
         K = self._bind(kernel, X)
         fit = fit_columns(
             self.learner(), K, Y, float(self.C), weights,
@@ -83,7 +86,7 @@ class SupportVectorMachine(KernelMachine, ABC):
         return kernel_of(self)
 
 
-class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
+class SupportVectorClassifier(WeightedClassifier, SupportVectorMachine):
     """A machine for two classes, or for each pair of several: one-vs-one, as in ``SVC``.
 
     ``balance_weighted`` says whether balanced class weights balance sample weights, or numbers of rows.
@@ -113,11 +116,6 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         self.tol = tol
         self.max_iter = max_iter
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = not self.fit_intercept  # without a bias, far from all rows is zero
-        return tags
-
     def decision_function(self, X):
         """Signed values (n,) for two classes; votes and confidence (n, n_classes) for more, as in ``SVC``."""
         return self._coding().decision(self._column_values(X))
@@ -126,16 +124,230 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         """Predict the class with the most votes."""
         return self._coding().predict(self._column_values(X))
 
-    def _code(self, y, sample_weight):
-        check_classification_targets(y)
-        self.classes_ = np.unique(y if sample_weight is None else y[sample_weight > 0])
-        if len(self.classes_) < 2:
-            raise ValueError(one_class_only(self, sample_weight))
-        weights = trained_weights(
-            self.class_weight, self.classes_, y, sample_weight, balance_weighted=self.balance_weighted
-        )
-        return code_pairs(y, self.classes_), weights
+    def _read_columns(self, X, y, sample_weight):
+        X, y, weights = self._read_classes(X, y, sample_weight, accept_sparse="csr")
+        balanced = {"balance_weighted": self.balance_weighted}
+        weights = trained_weights(self.class_weight, self.classes_, y, weights, **balanced)
+        return X, code_pairs(y, self.classes_), weights
 
     def _coding(self):
         check_is_fitted(self)
         return PairCoding(self.classes_, True)
+
+
+@set_module("onefit")
+class HingeSVC(SupportVectorClassifier):
+    r"""Support vector classifier with the hinge loss, with or without a bias.
+
+    .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i (f(x_i) + b))
+
+    With a bias it is scikit-learn's ``SVC``, solved in double precision. Without one (``fit_intercept=False``) it is
+    the machine of papers whose formulas have none. More than two classes are handled one-vs-one, as in ``SVC``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty; positive. Smaller is smoother.
+    kernel : str, Kernel or callable, default="rbf"
+        A name that ``KernelRidge`` accepts, "precomputed", an ``onefit.kernels`` object, or a callable that takes two
+        rows and returns a number.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in ``SVC``: "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    degree, coef0
+        Kernel parameters, as in ``SVC``.
+    fit_intercept : bool, default=True
+        Whether to have an unpenalised bias b. Where the data leave it open, it is the middle of its interval.
+    class_weight : dict or "balanced", default=None
+        Multiplies C for the rows of each class. "balanced" counts rows, whatever they weigh, as in ``SVC``.
+    tol : float, default=1e-10
+        Violation of the conditions of optimality at which training stops.
+    max_iter : int, default=-1
+        Largest number of rounds of the solver; -1 for no limit of its own. Searches do not honour ``tol``: they solve
+        exactly. A machine with a limit is retrained.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_ : ndarray of shape (n_SV,)
+        Rows with a coefficient that is not zero.
+    support_vectors_ : array of shape (n_SV, n_features)
+        These rows; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_pairs, n_SV)
+        Coefficients, positive for the second class of a pair.
+    intercept_ : ndarray of shape (n_pairs,)
+    dual_gap_ : ndarray of shape (n_pairs,)
+        How far the objective is from its minimum, at most.
+    n_iter_ : ndarray of shape (n_pairs,)
+        Rounds of the solver.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from onefit import HingeSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(HingeSVC(C=1).fit(X, y).score(X, y), 2)
+    0.97
+    """
+
+    balance_weighted = False
+
+    def learner(self):
+        """The hinge loss."""
+        return Hinge(bool(self.fit_intercept))
+
+
+@set_module("onefit")
+class L2SVC(SupportVectorClassifier):
+    r"""Support vector classifier with the squared hinge loss.
+
+    .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i (f(x_i) + b))^2
+
+    More than two classes are handled one-vs-one, as in ``SVC``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty; positive. Smaller is smoother.
+    kernel : str, Kernel or callable, default="rbf"
+        A name that ``KernelRidge`` accepts, "precomputed", an ``onefit.kernels`` object, or a callable that takes two
+        rows and returns a number.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in ``SVC``: "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    degree, coef0
+        Kernel parameters, as in ``SVC``.
+    fit_intercept : bool, default=True
+        Whether to have an unpenalised bias b.
+    class_weight : dict or "balanced", default=None
+        Multiplies C for the rows of each class.
+    tol : float, default=1e-10
+        Violation of the conditions of optimality at which training stops.
+    max_iter : int, default=-1
+        Largest number of rounds of the solver; -1 for no limit of its own. Searches do not honour ``tol``: they solve
+        exactly. A machine with a limit is retrained.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_ : ndarray of shape (n_SV,)
+        Rows with a coefficient that is not zero.
+    support_vectors_ : array of shape (n_SV, n_features)
+        These rows; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_pairs, n_SV)
+        Coefficients, positive for the second class of a pair.
+    intercept_ : ndarray of shape (n_pairs,)
+    dual_gap_ : ndarray of shape (n_pairs,)
+        How far the objective is from its minimum, at most.
+    n_iter_ : ndarray of shape (n_pairs,)
+        Rounds of the solver.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from onefit import L2SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(L2SVC(C=1).fit(X, y).score(X, y), 2)
+    0.98
+    """
+
+    def learner(self):
+        """The squared hinge loss."""
+        return SquaredHinge(bool(self.fit_intercept))
+
+
+@set_module("onefit")
+class EpsilonSVR(RegressorMixin, SupportVectorMachine):
+    r"""Support vector regression with the epsilon-insensitive loss, with or without a bias.
+
+    .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, |y_i - f(x_i) - b| - \epsilon)
+
+    With a bias it is scikit-learn's ``SVR``, solved in double precision. Without one (``fit_intercept=False``) it is
+    the machine of papers whose formulas have none.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty; positive. Smaller is smoother.
+    epsilon : float, default=0.1
+        Half the width of the tube within which errors cost nothing; not negative.
+    kernel : str, Kernel or callable, default="rbf"
+        A name that ``KernelRidge`` accepts, "precomputed", an ``onefit.kernels`` object, or a callable that takes two
+        rows and returns a number.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in ``SVR``: "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    degree, coef0
+        Kernel parameters, as in ``SVR``.
+    fit_intercept : bool, default=True
+        Whether to have an unpenalised bias b. Where the data leave it open, it is the middle of its interval.
+    tol : float, default=1e-10
+        Violation of the conditions of optimality, relative to the spread of y, at which training stops.
+    max_iter : int, default=-1
+        Largest number of rounds of the solver; -1 for no limit of its own. Searches do not honour ``tol``: they solve
+        exactly. A machine with a limit is retrained.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        Rows with a coefficient that is not zero.
+    support_vectors_ : array of shape (n_SV, n_features)
+        These rows; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients, positive for rows above the tube.
+    intercept_ : ndarray of shape (1,)
+    dual_gap_ : ndarray of shape (1,)
+        How far the objective is from its minimum, at most.
+    n_iter_ : ndarray of shape (1,)
+        Rounds of the solver.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from onefit import EpsilonSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(EpsilonSVR(C=100).fit(X, y).score(X, y), 2)
+    0.67
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        epsilon=0.1,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        fit_intercept=True,
+        tol=1e-10,
+        max_iter=-1,
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = not self.fit_intercept  # without a bias, far from all rows is zero
+        return tags
+
+    def learner(self):
+        """The epsilon-insensitive loss."""
+        return EpsilonInsensitive(bool(self.fit_intercept), float(self.epsilon))
+
+    def predict(self, X):
+        """Predict numbers (n,)."""
+        return self._column_values(X)[:, 0]
+
+    def _read_columns(self, X, y, sample_weight):
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
+        Y = y.astype(np.float64)[:, None]  # whole numbers, or single precision
+        return X, Y, check_sample_weight(sample_weight, len(y))
+
+    def _check_params(self):
+        if not isinstance(self.epsilon, Real) or not np.isfinite(self.epsilon) or self.epsilon < 0:
+            raise ValueError(f"epsilon must be a finite non-negative number, got {self.epsilon!r}.")
+        return super()._check_params()

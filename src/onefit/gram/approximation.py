@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -35,6 +35,11 @@ class Landmarks:
         they are, in their order.
     random_state : int, RandomState or None, default=None
         Decides which rows are drawn. An int makes searches repeatable, which resuming from a journal needs.
+    refit_landmarks : int or None, default=None
+        How many landmarks the delivered model has, at least ``n_landmarks``: they are drawn anew, by the same method at
+        the chosen kernel, and the chosen machine is trained with them on all rows. That takes one pass (several of
+        machines other than least squares) and memory for sums of so many features. Scores remain those of
+        ``n_landmarks``; the delivered model is usually a little better. None delivers the model that was scored.
 
     Examples
     --------
@@ -48,11 +53,15 @@ class Landmarks:
     ... ).fit(X, y)
     >>> search.cv_results_["status"][0]
     'exact given 100 landmarks'
+    >>> more = Landmarks(100, random_state=0, refit_landmarks=200)
+    >>> len(search.set_params(approximation=more).fit(X, y).best_estimator_["features"].landmarks)
+    200
     """
 
     n_landmarks: int = 1000
     method: Any = "pivoted"
     random_state: Any = None
+    refit_landmarks: int | None = field(default=None, kw_only=True)
 
     @property
     def given(self) -> bool:
@@ -67,6 +76,15 @@ class Landmarks:
             raise ValueError("method of Landmarks must be a string or a two-dimensional array of rows.")
         _check_count("n_landmarks of Landmarks", self.n_landmarks)
         _check_seed("Landmarks", self.random_state)
+        if self.refit_landmarks is not None:
+            _check_count("refit_landmarks of Landmarks", self.refit_landmarks)
+            if self.given:
+                raise ValueError("refit_landmarks are drawn: give Landmarks no rows as method, or no refit_landmarks.")
+            if self.refit_landmarks < self.n_landmarks:
+                raise ValueError(
+                    f"refit_landmarks of Landmarks must be at least n_landmarks={self.n_landmarks}, got "
+                    f"{self.refit_landmarks}."
+                )
 
 
 @set_module("onefit")

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data import Folds, Targets
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
@@ -35,6 +37,30 @@ class Cells:
     def count(self) -> int:
         """How many cells there are."""
         return int(self.share.shape[1])
+
+
+def divide_rows(folds: Folds, targets: Targets, limit: int) -> list[Cells]:
+    """Cells of the splits: the folds themselves where these are disjoint, else sets of rows that splits share.
+
+    At most ``limit`` cells are summed at a time; the others take further passes over the rows.
+    """
+    weights = targets.weights
+    if not isinstance(weights, tuple) and len(folds) < limit and _disjoint(folds):
+        return [disjoint_cells([fold.test for fold in folds], folds.n, weights)]
+    if isinstance(weights, tuple):
+        factors = [fold.counts * own for fold, own in zip(folds, weights)]
+        return grouped_cells(factors, None, limit)
+    return grouped_cells([fold.counts for fold in folds], weights, limit)
+
+
+def _disjoint(folds: Folds) -> bool:
+    """Whether every split trains once on each row that it does not test, and no row is tested twice."""
+    tested = np.zeros(folds.n, dtype=np.intp)
+    for fold in folds:
+        np.add.at(tested, fold.test, 1)
+        if fold.given_train is not None or len(fold.removed) != len(fold.test):
+            return False
+    return bool(tested.max() <= 1) and folds.removable
 
 
 def disjoint_cells(test_sets: Sequence[Rows], n: int, weights: Array | None) -> Cells:

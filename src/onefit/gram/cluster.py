@@ -1,81 +1,171 @@
 """Sums over chunks of rows where the chunks are: on the workers of a dask cluster, or in dask's threads.
 
-One task for each chunk gives its sums. These are added pairwise, in the order of the chunks, so that results depend on
-where chunks begin and end, but not on how many workers there are or which of them died. Only sums travel.
+One task sums a batch of neighbouring chunks. The sums of batches are added pairwise on the workers, in groups, and
+those of groups one after another by the client. All of this depends on where chunks begin and end, but not on how many
+workers there are or which of them died. Only sums travel, and nothing exists on one worker alone that could not be
+computed anew.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from threading import Lock
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..data.blocks import Chunk
+from ..data.dask_rows import until_done
 
 T = TypeVar("T")
 
-MOST_DEATHS = 20
-"""How often a pass is taken up again after workers have died more often than dask itself allows."""
+GROUP = 8
+"""Batches whose sums are added on the workers before the client hears of them. A client that dies has lost the work on
+groups that were under way."""
 
 
-def reduce_chunks(
-    chunks: Sequence[Chunk], of_chunk: Callable[..., T], arguments: Sequence[tuple[Any, ...]], shared: Any
-) -> T:
-    """``of_chunk(shared, rows, *arguments)`` of every chunk, added up in a tree of fixed shape.
+@dataclass(frozen=True)
+class Batch:
+    """Neighbouring chunks of rows that one task sums: ``run(shared, chunks, arguments)``.
 
-    ``shared`` is sent to each worker once.
+    ``chunks`` stand for rows in a dask graph, ``arguments`` are what each of them is summed with.
     """
-    from dask import delayed
 
-    common = delayed(shared, pure=True)
-    level = [delayed(_limited)(of_chunk, common, chunk.rows, *own) for chunk, own in zip(chunks, arguments)]
-    while len(level) > 1:
-        pairs = [delayed(_add)(*level[k : k + 2]) for k in range(0, len(level) - 1, 2)]
-        level = pairs + level[2 * len(pairs) :]
-    total: T = _computed([level[0]])[0]
+    run: Callable[..., Any]
+    shared: Any
+    chunks: Sequence[Any]
+    arguments: Sequence[tuple[Any, ...]]
+
+    def task(self) -> Any:
+        """A new task of a dask graph. What all batches share is part of the graph, and sent to each worker once."""
+        from dask import delayed
+
+        return delayed(_limited)(self.run, delayed(self.shared, pure=True), list(self.chunks), list(self.arguments))
+
+
+class Record(Protocol):
+    """Where the sums of the first groups are kept, for a client that begins again (see ``PassRecord``)."""
+
+    def begun(self, lane: int) -> tuple[int, Any] | None: ...
+
+    def keep(self, lane: int, done: int, sums: Any) -> None: ...
+
+
+def reduce_batches(batches: Sequence[Batch], record: Record | None = None) -> Any:
+    """The sum of what all batches give, added in an order that depends on the batches alone."""
+    groups = [batches[first : first + GROUP] for first in range(0, len(batches), GROUP)]
+    begun = None if record is None else record.begun(0)
+    done, total = (0, None) if begun is None else begun
+    for number, part in enumerate(_in_order([_tree(group) for group in groups[done:]]), done + 1):
+        total = part if total is None else _add(total, part)
+        if record is not None:
+            record.keep(0, number, total)
     return total
+
+
+def _tree(batches: Sequence[Batch]) -> Callable[[], Any]:
+    """A maker of tasks that add the sums of batches pairwise."""
+
+    def task() -> Any:
+        from dask import delayed
+
+        level = [batch.task() for batch in batches]
+        while len(level) > 1:
+            pairs = [delayed(_add)(*level[k : k + 2]) for k in range(0, len(level) - 1, 2)]
+            level = pairs + level[2 * len(pairs) :]
+        return level[0]
+
+    return task
 
 
 def map_chunks(
     chunks: Sequence[Chunk], of_chunk: Callable[..., T], arguments: Sequence[tuple[Any, ...]], shared: Any
 ) -> list[T]:
     """``of_chunk(shared, rows, *arguments)`` of every chunk, in order."""
-    from dask import delayed
-
-    common = delayed(shared, pure=True)
-    return _computed([delayed(_limited)(of_chunk, common, c.rows, *own) for c, own in zip(chunks, arguments)])
+    batches = [Batch(_only(of_chunk), shared, [c.rows], [own]) for c, own in zip(chunks, arguments)]
+    return list(_in_order([batch.task for batch in batches]))
 
 
-def _limited(of_chunk: Callable[..., T], *arguments: Any) -> T:
-    """Run in a worker with one BLAS thread: the others are busy with chunks of their own."""
-    with threadpool_limits(1, "blas"):
-        return of_chunk(*arguments)
+@dataclass(frozen=True)
+class _only:
+    """A function of one chunk as one of a batch."""
+
+    of_chunk: Callable[..., Any]
+
+    def __call__(self, shared: Any, chunks: list[Any], arguments: list[tuple[Any, ...]]) -> Any:
+        return self.of_chunk(shared, chunks[0], *arguments[0])
+
+
+def _in_order(makers: Sequence[Callable[[], Any]]) -> Iterator[Any]:
+    """Results of tasks, in order: from the default client of a cluster, or from dask's threads."""
+    try:
+        from distributed import default_client
+
+        client = default_client()  # type: ignore[no-untyped-call]
+    except (ImportError, ValueError):  # dask alone, or no client
+        yield from _in_threads(makers)
+        return
+    running: list[Any] = []
+
+    def result(number: int) -> Any:
+        """The result of a task, the first one that is running; as many others run as keep the workers busy."""
+        ahead = 1 + ceil(sum(client.nthreads().values()) / GROUP)
+        for maker in makers[number + len(running) : number + 1 + ahead]:
+            running.append(client.compute(maker()))
+        return running[0].result()
+
+    for number in range(len(makers)):
+        yield until_done(partial(result, number), running.clear)
+        del running[0]
+
+
+def _in_threads(makers: Sequence[Callable[[], Any]]) -> Iterator[Any]:
+    """Results of tasks from dask's threads, two at a time: all of them at once might not fit into memory."""
+    from dask import compute
+
+    for first in range(0, len(makers), 2):
+        yield from compute(*(maker() for maker in makers[first : first + 2]))  # type: ignore[no-untyped-call]
+
+
+def _limited(run: Callable[..., T], *arguments: Any) -> T:
+    """Run a task in a worker with one BLAS thread: the others are busy with chunks of their own."""
+    with _ONE_THREAD():
+        return run(*arguments)
+
+
+class _OneThread:
+    """One BLAS thread as long as some task of this process runs: the limit holds for all threads of a process."""
+
+    def __init__(self) -> None:
+        self._lock, self._tasks = Lock(), 0
+        self._limits: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if not self._tasks:
+                self._limits = threadpool_limits(1, "blas")
+            self._tasks += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._tasks -= 1
+                if not self._tasks:
+                    self._limits.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
 
 
 def _add(first: Any, second: Any) -> Any:
-    first += second
-    return first
-
-
-def _computed(tasks: list[Any]) -> list[Any]:
-    """Results of delayed tasks from the default client, or threads; begun anew when too many workers have died."""
-    from dask import compute
-
-    try:
-        from distributed import KilledWorker
-    except ImportError:  # dask alone, in threads
-        return list(compute(*tasks))  # type: ignore[no-untyped-call]
-    for attempt in range(MOST_DEATHS):
-        try:
-            return list(compute(*tasks))  # type: ignore[no-untyped-call]
-        except KilledWorker:
-            if attempt == MOST_DEATHS - 1:
-                raise
-            time.sleep(1.0)  # until a nanny has started another worker
-    raise AssertionError("unreachable")
+    """A new sum: what a task was given may be asked for again when a worker dies."""
+    return first + second
 
 
 def rows_of(values: Any) -> Any:

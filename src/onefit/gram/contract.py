@@ -37,6 +37,8 @@ class Gram(ABC):
     """
 
     refinable = False
+    features: Array | None = None  # Z (n x m) with K = Z Zᵀ, where there are fewer features than rows
+    untouched = False  # no n x n array has been computed yet: a few blocks of entries cost less than all of them
 
     def __init__(self, problem: Problem, kernel: Kernel, positive: bool | None = None) -> None:
         self.problem, self.kernel = problem, kernel
@@ -87,7 +89,7 @@ class Gram(ABC):
         """Factorise ``S K S``, with ``S = diag(sqrt(weights))``, for the inverses of ``S K S + ridge I``.
 
         With a ``bias`` the inverse is that on the complement of the weights' square roots: the unpenalised constant
-        function. ``route`` is what pays: "spectrum" or "inverse".
+        function. ``route`` is what pays: "spectrum", "band" or "inverse".
         """
 
     @abstractmethod

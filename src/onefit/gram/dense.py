@@ -9,6 +9,7 @@ import numpy as np
 from ..data.folds import Folds
 from ..data.problem import Problem
 from ..kernels import Kernel, Precomputed
+from ..linalg.band import BandFactor, band_factor
 from ..linalg.cost import Route, cheapest_route
 from ..linalg.factor import EPS, Factor, unit_bias
 from ..linalg.inverse import CholeskyFamily
@@ -45,6 +46,10 @@ class DenseGram(Gram):
             self._matrix.append(self.problem.gram(self.kernel))
         return self._matrix[0]
 
+    @property
+    def untouched(self) -> bool:  # type: ignore[override]
+        return not (self._matrix or self.problem.has_base(self.kernel))
+
     def block(self, rows: Rows, columns: Rows) -> Array:
         return self.problem.gram(self.kernel, rows, columns)
 
@@ -79,6 +84,9 @@ class DenseGram(Gram):
         factor = self._factors[case]
         if route == "spectrum" and isinstance(factor, CholeskyFamily):
             factor = self._factors[case] = self._spectrum(factor.K, factor.null)
+        elif route == "spectrum" and isinstance(factor, BandFactor):  # which took its matrix
+            del factor, self._factors[case]
+            factor = self._factors[case] = self._new_factor(weights, bias, route)
         return factor
 
     def forget_factors(self) -> None:
@@ -103,6 +111,9 @@ class DenseGram(Gram):
             return shortcut
         if route == "inverse":
             return CholeskyFamily(K, null, self.problem.ledger.record)
+        if route == "band":
+            with self.problem.ledger.record("band form"):
+                return band_factor(K, null)
         return self._spectrum(K, null)
 
     @property

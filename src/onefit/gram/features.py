@@ -30,10 +30,13 @@ class FeatureGram(Gram):
     Memory: Z, a scaled copy of it and the eigenvectors: 3 n m doubles, and a few m x m arrays.
     """
 
-    def __init__(self, Z: Array, folds: Folds | None = None, ledger: Ledger | None = None) -> None:
+    def __init__(
+        self, Z: Array, folds: Folds | None = None, ledger: Ledger | None = None, total: int | None = None
+    ) -> None:
         folds = Folds(len(Z), ()) if folds is None else folds
-        super().__init__(Problem(Z, folds, Ledger() if ledger is None else ledger), Linear())
+        super().__init__(Problem(Z, folds, Ledger() if ledger is None else ledger, total=total), Linear())
         self.Z = Z
+        self.features = Z if Z.shape[1] < len(Z) else None
         self._spectra: dict[object, Spectrum] = {}
 
     def dense(self) -> Array:

@@ -20,6 +20,10 @@ RESERVOIR = 10
 SMALLEST_RESERVOIR = 5000
 """Rows, at least, among which landmarks are chosen."""
 
+LARGEST_FACTOR = 1 << 27
+"""Numbers, at most, of the factor that pivots are drawn with, sampled rows times landmarks: 1 GiB. From 3,664 landmarks
+on each is therefore chosen among fewer rows."""
+
 PROPOSALS = 128
 """Pivots that are proposed at a time."""
 
@@ -32,7 +36,8 @@ COMPARED = 64
 
 def reservoir(n: int, n_landmarks: int, rng: np.random.RandomState) -> Rows:
     """Row numbers, ascending, of a uniform sample that landmarks are chosen from."""
-    size = min(n, max(RESERVOIR * n_landmarks, SMALLEST_RESERVOIR))
+    wanted = min(RESERVOIR * n_landmarks, max(n_landmarks, LARGEST_FACTOR // n_landmarks))
+    size = min(n, max(wanted, SMALLEST_RESERVOIR))
     return np.sort(rng.choice(n, size, replace=False)).astype(np.intp)
 
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from ..data.blocks import RowScan
+from ..data.blocks import RowScan, UnreadableRowsError
 from .cells import Cells
-from .cluster import map_chunks, reduce_chunks, rows_of
+from .cluster import Batch, map_chunks, reduce_batches, rows_of
 from .feature_map import FeatureMap
 
 Array = NDArray[np.float64]
@@ -37,6 +37,9 @@ LANES = 2
 
 BLOCK = 1 << 21
 """Features in a block of rows: 16 MB."""
+
+BATCH = 1e11
+"""Rows times squared features that a worker sums before its sums, far larger than the rows, travel: some seconds."""
 
 SMALLEST_BLOCK = 1024
 """Rows, at least, in a block: products of fewer rows are slow."""
@@ -59,6 +62,23 @@ class Sums:
     H: Array
     T: Array
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Half of G travels between processes."""
+        return Sums.unpacked, self.packed
+
+    @property
+    def packed(self) -> tuple[Array, Array, Array]:
+        """The upper triangles of G (k, r (r + 1) / 2), row after row, and H and T."""
+        return self.G[:, *np.triu_indices(self.G.shape[1])], self.H, self.T
+
+    @classmethod
+    def unpacked(cls, triangles: Array, H: Array, T: Array) -> Sums:
+        """Sums from the triangles of ``packed``."""
+        count, width, _ = H.shape
+        G = np.zeros((count, width, width))
+        G[:, *np.triu_indices(width)] = triangles
+        return cls(G, H, T)
+
     @classmethod
     def zeros(cls, count: int, width: int, columns: int) -> Sums:
         """Sums of ``count`` cells without rows."""
@@ -68,6 +88,9 @@ class Sums:
             np.zeros((count, columns, columns)),
         )
 
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.G + other.G, self.H + other.H, self.T + other.T)
+
     def __iadd__(self, other: Sums) -> Sums:
         for mine, theirs in zip((self.G, self.H, self.T), (other.G, other.H, other.T)):
             mine += theirs
@@ -75,8 +98,7 @@ class Sums:
 
     def add_rows(self, cell: int, Z: Array, E: Array) -> None:
         """Add rows (l, r) and (l, 1 + c), already multiplied by the square roots of their weights, to a cell."""
-        # dsyrk works on columns: Zᵀ in Fortran order is Z in C order, and so is the triangle that it writes
-        blas.dsyrk(1.0, Z.T, beta=1.0, c=self.G[cell].T, trans=0, lower=1, overwrite_c=1)
+        add_squares(self.G[cell], Z)
         self.H[cell] += Z.T @ E
         self.T[cell] += E.T @ E
 
@@ -98,6 +120,12 @@ class Sums:
         return Sums(*(np.tensordot(share[used], part[used], axes=1)[None] for part in (self.G, self.H, self.T)))
 
 
+def add_squares(G: Array, Z: Array) -> None:
+    """Add ``Zᵀ Z`` to the upper triangle of G (r, r), for rows Z (l, r)."""
+    # dsyrk works on columns: Zᵀ in Fortran order is Z in C order, and so is the triangle that it writes
+    blas.dsyrk(1.0, Z.T, beta=1.0, c=G.T, trans=0, lower=1, overwrite_c=1)
+
+
 def symmetric(upper: Array) -> Array:
     """A full matrix from its upper triangle."""
     G = np.triu(upper)
@@ -105,47 +133,107 @@ def symmetric(upper: Array) -> Array:
     return G
 
 
+class PassRecord(Protocol):
+    """Sums of one pass over the rows that outlive the process: whoever begins the pass again goes on from them."""
+
+    def finished(self) -> Sums | None:
+        """The sums of the whole pass, if it was finished."""
+
+    def begun(self, lane: int) -> tuple[int, Sums] | None:
+        """(how many blocks of a lane are done, their sums), if they were kept."""
+
+    def keep(self, lane: int, done: int, sums: Sums) -> None:
+        """Take note of the sums of the first blocks of a lane: now and then they are written down."""
+
+    def finish(self, total: Sums) -> Sums:
+        """Write down the sums of the whole pass; the same, with those of earlier rows that they are to be added to."""
+
+
+class SumsStore(Protocol):
+    """Where sums over the rows outlive a search."""
+
+    def of_pass(self, key: str, facts: Any) -> PassRecord | None:
+        """The record of one pass; ``facts`` tell it from passes over other cells, targets or features."""
+
+
 def accumulate(
-    feature_map: FeatureMap, X: RowBlocks, Y: Array, cells: Cells, *, threads: int = 1, step: int | None = None
+    feature_map: FeatureMap,
+    X: RowBlocks,
+    Y: Array,
+    cells: Cells,
+    *,
+    threads: int = 1,
+    step: int | None = None,
+    record: PassRecord | None = None,
 ) -> Sums:
-    """Sums of all cells from one pass over the rows.
+    """Sums of all cells from one pass over the rows, or from what a ``record`` has of it.
 
     Cost    n r² multiplications for the products, n r entries of a kernel, and n r² multiplications for the features of
             landmarks, or 2 r³ for each cell where the landmarks are well conditioned and rows many.
     Memory  for each lane a block of features (16 MB, twice while they are made) and r² numbers for each cell.
     Oracle  ``Z[cell].T @ Z[cell]``.
     """
+    if record is not None and (known := record.finished()) is not None:
+        return known
     late = feature_map.whitening is not None and len(Y) > 4 * cells.count * feature_map.width
     summing = _Summing(feature_map, late, cells.count, 1 + Y.shape[1], step)
-    chunks = X.chunks if isinstance(X, RowScan) else []
     with _unchanged(X):
-        if chunks:
-            own = [
-                (
-                    Y[chunk.numbers],
-                    cells.number[chunk.numbers],
-                    None if cells.weights is None else cells.weights[chunk.numbers],
-                    chunk.numbers.start,
-                )
-                for chunk in chunks
-            ]
-            total = reduce_chunks(chunks, _sums_of_chunk, own, summing)
+        if isinstance(X, RowScan) and X.chunks:
+            total = reduce_batches(_batches(summing, X, Y, cells), record)
         else:
-            weights = cells.weights
-
-            def run(blocks: Iterator[slice]) -> Sums:
-                sums = summing.zeros()
-                for rows in blocks:
-                    own = None if weights is None else weights[rows]
-                    summing.add(sums, X[rows], Y[rows], cells.number[rows], own, rows.start)
-                return sums
-
-            total, *others = in_lanes(run, len(Y), feature_map.width, threads, step)
-            for other in others:
-                total += other
+            total = _sum_in_lanes(summing, X, Y, cells, threads, record)
     if late and feature_map.whitening is not None:
         total.whiten(feature_map.whitening)
+    return total if record is None else record.finish(total)
+
+
+def _sum_in_lanes(
+    summing: _Summing, X: RowBlocks, Y: Array, cells: Cells, threads: int, record: PassRecord | None
+) -> Sums:
+    """Sums of rows that are read here. A lane adds its blocks one after another, also where it was begun before."""
+
+    def run(lane: int, blocks: Iterator[slice]) -> Sums:
+        begun = None if record is None else record.begun(lane)
+        done, sums = (0, summing.zeros()) if begun is None else begun
+        for number, rows in enumerate(blocks, 1):
+            if number > done:
+                own = None if cells.weights is None else cells.weights[rows]
+                summing.add(sums, X[rows], Y[rows], cells.number[rows], own, rows.start)
+                if record is not None:
+                    record.keep(lane, number, sums)
+        return sums
+
+    total, *others = in_lanes(run, len(Y), summing.feature_map.width, threads, summing.step)
+    for other in others:
+        total += other
     return total
+
+
+def _batches(summing: _Summing, X: RowScan, Y: Array, cells: Cells) -> list[Batch]:
+    """Chunks of rows, with their targets and cells, in batches of neighbours that one worker sums.
+
+    Chunks are put together as long as their rows are smaller than the sums, which would otherwise travel more often.
+    """
+    width, chunks = summing.feature_map.width, X.chunks
+    most = min(BATCH / width**2, cells.count * width**2 / X.shape[1])
+    batches: list[list[Any]] = []
+    rows = most
+    for chunk in chunks:
+        size = chunk.numbers.stop - chunk.numbers.start
+        if rows + size > most:
+            batches.append([])
+            rows = 0
+        rows += size
+        batches[-1].append(chunk)
+    return [
+        Batch(_sums_of_chunks, summing, [chunk.rows for chunk in own], [_of_chunk(Y, cells, c.numbers) for c in own])
+        for own in batches
+    ]
+
+
+def _of_chunk(Y: Array, cells: Cells, rows: slice) -> tuple[Any, ...]:
+    """(targets, cells, weights, number of the first row) of a chunk."""
+    return Y[rows], cells.number[rows], None if cells.weights is None else cells.weights[rows], rows.start
 
 
 @dataclass(frozen=True)
@@ -166,7 +254,7 @@ class _Summing:
         order = np.argsort(number, kind="stable")
         numbers, block = number[order], X[order]
         Z = self.feature_map.unwhitened(block) if self.late else self.feature_map(block)
-        _check_finite(Z, block, start + order)
+        check_finite(Z, block, start + order)
         E = np.column_stack([np.ones(len(order)), Y[order]])
         if weights is not None:
             root = np.sqrt(weights[order])[:, None]
@@ -177,21 +265,25 @@ class _Summing:
             sums.add_rows(numbers[first], Z[first:end], E[first:end])
 
 
-def _sums_of_chunk(summing: _Summing, rows: Any, Y: Array, number: Rows, weights: Array | None, start: int) -> Sums:
-    """Sums of a chunk of rows, the first of which has the number ``start``, on a worker."""
-    X, sums = rows_of(rows), summing.zeros()
-    for block in blocks_of(len(X), summing.feature_map.width, summing.step):
-        own = None if weights is None else weights[block]
-        summing.add(sums, X[block], Y[block], number[block], own, start + block.start)
+def _sums_of_chunks(summing: _Summing, chunks: list[Any], arguments: list[tuple[Any, ...]]) -> Sums:
+    """Sums of chunks of rows, of each of which the first has the number ``start``, on a worker."""
+    sums = summing.zeros()
+    for chunk, (Y, number, weights, start) in zip(chunks, arguments):
+        X = rows_of(chunk)
+        for block in blocks_of(len(X), summing.feature_map.width, summing.step):
+            own = None if weights is None else weights[block]
+            summing.add(sums, X[block], Y[block], number[block], own, start + block.start)
     return sums
 
 
-def in_lanes(run: Callable[[Iterator[slice]], T], n: int, width: int, threads: int, step: int | None = None) -> list[T]:
-    """Deal blocks of n rows to the lanes, in ``threads``; what each lane returns, in order."""
+def in_lanes(
+    run: Callable[[int, Iterator[slice]], T], n: int, width: int, threads: int, step: int | None = None
+) -> list[T]:
+    """Deal blocks of n rows to the lanes, in ``threads``; what ``run(lane, blocks)`` returns of each, in order."""
     blocks = blocks_of(n, width, step)
     lanes = [blocks[lane::LANES] for lane in range(LANES) if blocks[lane::LANES]]
     if threads == 1 or len(lanes) == 1:
-        return [run(iter(lane)) for lane in lanes]
+        return [run(number, iter(lane)) for number, lane in enumerate(lanes)]
     stop = Event()
 
     def until_stopped(lane: list[slice]) -> Iterator[slice]:
@@ -201,7 +293,7 @@ def in_lanes(run: Callable[[Iterator[slice]], T], n: int, width: int, threads: i
             yield block
 
     with ThreadPoolExecutor(min(threads, len(lanes))) as pool:
-        running = [pool.submit(run, until_stopped(lane)) for lane in lanes]
+        running = [pool.submit(run, number, until_stopped(lane)) for number, lane in enumerate(lanes)]
         try:
             wait(running, return_when=FIRST_EXCEPTION)
         finally:
@@ -247,7 +339,7 @@ def products(
         for target, place, own in zip(found, places, values):
             target[place] = own
 
-    def run(blocks: Iterator[slice]) -> None:
+    def run(lane: int, blocks: Iterator[slice]) -> None:
         for block in blocks:
             places = places_in(block)
             take(places, _products_of_rows((features, coefficients), X[block], local(block, places)))
@@ -294,7 +386,7 @@ def _unchanged(X: Any) -> Iterator[None]:
         yield
 
 
-def _check_finite(Z: Array, X: Any, numbers: Rows) -> None:
+def check_finite(Z: Array, X: Any, numbers: Rows) -> None:
     """Name the first row whose features are not finite: its inputs are missing, or overflow."""
     if np.isfinite(Z.sum()) or np.isfinite(Z).all():
         return
@@ -302,4 +394,4 @@ def _check_finite(Z: Array, X: Any, numbers: Rows) -> None:
     missing = ~np.isfinite(inputs).all(axis=1)  # of a whole block, distances to the mean row are missing then
     bad = missing if missing.any() else ~np.isfinite(Z).all(axis=1)
     reason = "missing or infinite values" if missing.any() else "inputs so large that kernels of it overflow"
-    raise ValueError(f"Row {int(numbers[bad].min())} of X has {reason}.")
+    raise UnreadableRowsError(f"Row {int(numbers[bad].min())} of X has {reason}.")

@@ -2,13 +2,12 @@
 
 from .._public import publish
 from .base import Kernel, Product, Scaled, Sum
-from .checks import NotDifferentiableError
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
 from .element_wise import ElementWise
-from .features import ARD, Columns
-from .given import Given
+from .feature_wise import ARD, Columns
 from .naming import from_params
-from .other import AdditiveChi2, Chi2, Function, Precomputed
+from .other import AdditiveChi2, Chi2, Function, Given, Precomputed
+from .parameters import NotDifferentiableError
 from .stationary import Gaussian, Laplacian, Matern, RationalQuadratic
 from .weighted_sum import WeightedSum
 

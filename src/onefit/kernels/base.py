@@ -14,9 +14,8 @@ from sklearn.gaussian_process.kernels import Kernel as ScikitLearnKernel
 from sklearn.utils import check_array
 
 from .bases import Array, Base
-from .checks import NotDifferentiableError
-from .gamma import variance_of
-from .rows import Rows
+from .parameters import NotDifferentiableError, variance_of
+from .row_pairs import RowPairs
 
 Lookup = Callable[[Base], Array]
 """Given a base, return a *fresh* array of its values: the kernel writes into it."""
@@ -111,18 +110,18 @@ class Kernel(ABC):
         """The kernel with a base matrix that is multiplied by a factor, where it has a ``width_factor``."""
         raise ValueError(f"{self} has no single width.")
 
-    def pullback(self, rows: Rows, G: Array) -> Array:
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
         r"""From ``G = dL/dK`` (n, n), symmetric, to ``dL/dlog`` of the parameters.
 
         Cost: a few passes over G, and two products with the rows where there is a scale for each feature.
         """
         return np.empty(0)
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         """``Σ_b B_ab ∂k(x_a, y_b)/∂x_a`` for all rows a, shape (n, d)."""
         raise NotDifferentiableError(f"{self} has no derivatives with respect to features.")
 
-    def feature_pullback(self, rows: Rows, G: Array) -> Array:
+    def feature_pullback(self, rows: RowPairs, G: Array) -> Array:
         """From ``G = dL/dK``, symmetric, to ``dL/dlog s`` (d,) of factors s that multiply the features, at s = 1.
 
         ``Σ_ab G_ab (x_aj ∂k_ab/∂x_aj + x_bj ∂k_ab/∂x_bj)``, and the two terms have equal sums. Differences do not
@@ -237,10 +236,10 @@ class Sum(_Pair):
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         return self.left.largest_off_diagonal(smallest) + self.right.largest_off_diagonal(smallest)
 
-    def pullback(self, rows: Rows, G: Array) -> Array:
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
         return np.concatenate([self.left.pullback(rows, G), self.right.pullback(rows, G)])
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         return self.left.input_gradient(rows, B) + self.right.input_gradient(rows, B)
 
 
@@ -272,13 +271,13 @@ class Product(_Pair):
         values *= self.right.evaluate(lookup)
         return values
 
-    def pullback(self, rows: Rows, G: Array) -> Array:
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
         left, right = self.left.evaluate(rows.fresh), self.right.evaluate(rows.fresh)
         left *= G
         right *= G
         return np.concatenate([self.left.pullback(rows, right), self.right.pullback(rows, left)])
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         left, right = self.left.evaluate(rows.fresh), self.right.evaluate(rows.fresh)
         left *= B
         right *= B
@@ -375,9 +374,9 @@ class Scaled(Derived):
             return Scaled(0.0, self.kernel.with_log_parameters(values))
         return Scaled(float(np.exp(values[0])), self.kernel.with_log_parameters(values[1:]))
 
-    def pullback(self, rows: Rows, G: Array) -> Array:
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
         own = [float(np.vdot(G, self.evaluate(rows.fresh)))] if self.factor > 0 else []
         return np.concatenate([own, self.factor * self.kernel.pullback(rows, G)])
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         return np.asarray(self.factor * self.kernel.input_gradient(rows, B))

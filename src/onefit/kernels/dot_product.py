@@ -10,9 +10,8 @@ import numpy as np
 
 from . import bases
 from .bases import Array
-from .checks import check_finite, check_non_negative
 from .element_wise import ElementWise, WithGamma
-from .gamma import Gamma, known_gamma
+from .parameters import Gamma, check_finite, check_non_negative, known_gamma
 
 
 @dataclass(frozen=True)

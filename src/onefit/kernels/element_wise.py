@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from .base import Kernel, Lookup
 from .bases import HOMOGENEITY, Array, Base, cityblock, of_scaled_features, sqdist
-from .checks import NotDifferentiableError
-from .gamma import Gamma, check_gamma, resolve_gamma
-from .rows import Rows
+from .parameters import Gamma, NotDifferentiableError, check_gamma, resolve_gamma
+from .row_pairs import RowPairs
 
 
 class ElementWise(Kernel):
@@ -115,19 +114,19 @@ class ElementWise(Kernel):
         kernel: Kernel = replace(cast(Any, self), **changed)
         return kernel
 
-    def pullback(self, rows: Rows, G: Array) -> Array:
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
         values = rows.base(self.own_base)
         shapes = [float(np.vdot(G, slope)) for slope in self.shape_slopes(values)]
         if not len(self._widths):
             return np.array(shapes)
         return np.array([*self._width_pullback(rows, G, values), *shapes])
 
-    def _width_pullback(self, rows: Rows, G: Array, values: Array) -> Array:
+    def _width_pullback(self, rows: RowPairs, G: Array, values: Array) -> Array:
         """The parameter multiplies the base: ``dk/dlog`` of it is base times slope, times its power."""
         assert self.width is not None
         return np.array([self.width[1] * float(np.einsum("ij,ij,ij->", G, self.slope(values), values))])
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         S = self.slope(rows.base(self.own_base))
         S *= B
         return rows.input_gradient(type(self).base, S)
@@ -166,13 +165,13 @@ class WithGamma(ElementWise):
         resolved: Kernel = replace(cast(Any, self), gamma=resolve_gamma(self.gamma, n_features, variance))
         return resolved
 
-    def _width_pullback(self, rows: Rows, G: Array, values: Array) -> Array:
+    def _width_pullback(self, rows: RowPairs, G: Array, values: Array) -> Array:
         if not isinstance(self.gamma, tuple):
             return super()._width_pullback(rows, G, values)
         # d log factor = d log gamma / homogeneity
         return self.feature_pullback(rows, G) / HOMOGENEITY[type(self).base]
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         if not isinstance(self.gamma, tuple):
             return super().input_gradient(rows, B)
         scaled = replace(cast(Any, self), gamma=1.0).input_gradient(rows.scaled(self._factors), B)

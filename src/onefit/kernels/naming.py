@@ -1,14 +1,17 @@
-"""From scikit-learn's kernel parameters to a Kernel."""
+"""Kernels from scikit-learn's parameters, and as plain data that JSON can hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import fields
+from typing import Any, cast
 
-from .base import Kernel
+from .base import Kernel, Product, Scaled, Sum
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
+from .feature_wise import ARD, Columns
 from .other import AdditiveChi2, Chi2, Function, Precomputed
-from .stationary import Gaussian, Laplacian
+from .stationary import Gaussian, Laplacian, Matern, RationalQuadratic
+from .weighted_sum import WeightedSum
 
 _BY_NAME: dict[str, Callable[[Any, float, float], Kernel]] = {
     "linear": lambda gamma, degree, coef0: Linear(),
@@ -70,3 +73,36 @@ def from_params(
     if kernel not in _BY_NAME:
         raise ValueError(f"Unknown kernel {kernel!r}: use one of {', '.join(NAMES)}, a Kernel or a callable.")
     return _BY_NAME[kernel](gamma, degree, coef0)
+
+
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        ARD, AdditiveChi2, Chi2, Columns, Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial, Precomputed, Product,
+        RationalQuadratic, Scaled, Sigmoid, Sum, WeightedSum,
+    )
+}  # fmt: skip
+
+
+def to_plain(value: Any) -> Any:
+    """A kernel as a dict of its fields; tuples become lists. A ValueError for kernels that are functions."""
+    if isinstance(value, Kernel):
+        name = type(value).__name__
+        if name not in _KINDS:
+            raise ValueError(f"{value} cannot be written to a file.")
+        return {"kind": name, **{f.name: to_plain(getattr(value, f.name)) for f in fields(cast(Any, value))}}
+    return [to_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def from_plain(value: Any) -> Any:
+    """The value that ``to_plain`` has written.
+
+    >>> from onefit.kernels import ARD, Gaussian
+    >>> kernel = ARD(Gaussian(0.5), scales=(1.0, 2.0))
+    >>> from_plain(to_plain(kernel)) == kernel
+    True
+    """
+    if isinstance(value, dict):
+        rest = {name: from_plain(part) for name, part in value.items() if name != "kind"}
+        return _KINDS[value["kind"]](**rest)
+    return tuple(from_plain(one) for one in value) if isinstance(value, list) else value

@@ -1,10 +1,10 @@
-"""Kernels with a base of their own."""
+"""Kernels without derivatives: chi-squared ones, Gram matrices that are given, functions of two rows."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import joblib
@@ -13,8 +13,8 @@ import numpy as np
 from . import bases
 from .base import Kernel, Lookup
 from .bases import Array, Base, PairwiseFunction
-from .checks import check_non_negative
 from .element_wise import ElementWise
+from .parameters import check_non_negative
 
 
 @dataclass(frozen=True)
@@ -143,3 +143,75 @@ def _identity(function: Any) -> Hashable:
         return str(joblib.hash(function))
     except Exception:  # an object that cannot be pickled is only itself
         return id(function)
+
+
+@dataclass(frozen=True)
+class GivenMatrix:
+    """A base matrix that is looked up: rows of X are numbers of rows of the matrix. Equal matrices are equal."""
+
+    values: Array = field(compare=False, repr=False)
+    token: str
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        rows = self._numbers(X)
+        return np.array(self.values[np.ix_(rows, rows if Y is None else self._numbers(Y))])
+
+    def _numbers(self, X: Any) -> np.ndarray:
+        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        numbers = np.asarray(X[:, 0], dtype=np.intp)
+        if X.shape[1] != 1 or (numbers != X[:, 0]).any():
+            raise ValueError("A given Gram matrix is read by the numbers of its rows: X must be one column of them.")
+        if (numbers < 0).any() or (numbers >= len(self.values)).any():
+            raise ValueError(f"The given Gram matrix has {len(self.values)} rows; X has other numbers.")
+        return numbers
+
+    def __deepcopy__(self, memo: Any) -> GivenMatrix:
+        return self  # copies of estimators share the matrix, which nobody writes
+
+
+@dataclass(frozen=True)
+class Given(Kernel):
+    """The entries of a Gram matrix of all rows, known and new; X is one column with their numbers.
+
+    For kernels that are computed elsewhere (graphs, texts, sequences), and for several of them:
+    ``WeightedSum([Given(K1), Given(K2)])`` learns their weights.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_rows, n_rows)
+        Symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit.kernels import Given
+    >>> K = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]])
+    >>> Given(K)(np.array([[0], [2]])).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    matrix: Any
+
+    def __post_init__(self) -> None:
+        if isinstance(self.matrix, GivenMatrix):
+            return
+        K = np.array(self.matrix, dtype=np.float64)
+        if K.ndim != 2 or K.shape[0] != K.shape[1]:
+            raise ValueError(f"A given Gram matrix must be square, got shape {K.shape}.")
+        largest = float(np.abs(K).max(initial=0.0))
+        if not np.isfinite(largest) or np.abs(K - K.T).max(initial=0.0) > 1e-8 * largest:
+            raise ValueError("A given Gram matrix must be finite and symmetric.")
+        K = (K + K.T) / 2.0
+        K.setflags(write=False)
+        object.__setattr__(self, "matrix", GivenMatrix(K, str(joblib.hash(K))))
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return frozenset([self.matrix])
+
+    @property
+    def positive(self) -> bool:
+        return False  # not known
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        return lookup(self.matrix)

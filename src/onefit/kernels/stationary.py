@@ -11,9 +11,8 @@ from scipy import special
 
 from . import bases
 from .bases import Array, Base
-from .checks import NotDifferentiableError, check_positive
 from .element_wise import ElementWise, WithGamma
-from .gamma import Gamma, known_gamma
+from .parameters import Gamma, NotDifferentiableError, check_positive, known_gamma
 
 LARGEST_NU = 100
 """Beyond it a Matérn kernel differs from the Gaussian (infinity) by less than a percent."""

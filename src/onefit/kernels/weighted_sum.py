@@ -9,9 +9,9 @@ import numpy as np
 
 from .base import Kernel, Lookup
 from .bases import Array, Base
-from .features import ARD, Columns
-from .gamma import check_several
-from .rows import Rows
+from .feature_wise import ARD, Columns
+from .parameters import check_several
+from .row_pairs import RowPairs
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class WeightedSum(Kernel):
                 first += count
         return WeightedSum(tuple(kernels), tuple(np.exp(values[: len(kernels)]).tolist()))
 
-    def pullback(self, rows: Rows, G: Array) -> Array:
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
         own, inside = np.zeros(len(self.kernels)), []
         for m, (weight, kernel) in enumerate(zip(self._weights, self.kernels)):
             if weight > 0:
@@ -140,7 +140,7 @@ class WeightedSum(Kernel):
                 inside.append(weight * kernel.pullback(rows, G))
         return np.concatenate([own, *inside])
 
-    def input_gradient(self, rows: Rows, B: Array) -> Array:
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         found = np.zeros(rows.X.shape)
         for weight, kernel in self._used:
             found += weight * kernel.input_gradient(rows, B)

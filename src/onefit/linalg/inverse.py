@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .band import AVAILABLE, BandForm
 from .factor import EPS, Array, Factor, NotPositiveDefiniteError, Rows, Solved
 from .lapack import invert_in_place
 from .spectrum import frobenius_norm
@@ -18,7 +19,7 @@ from .spectrum import frobenius_norm
 BAND_ERROR = 5.0
 """Errors of solutions from the band form, in those of a Cholesky factorisation: there are more roundings on the way."""
 
-BAND_FROM = 5
+BAND_FROM = 4
 """Ridges from which on one reduction to band form is cheaper than a Cholesky factorisation each (n = 300 to 2,000)."""
 
 
@@ -123,9 +124,7 @@ class CholeskyFamily(Factor):
 
     def _by_band_form(self, right: Array, ridges: Array) -> Array | None:
         """Solutions (L, n, c) for all ridges from one reduction; None where its compiled loop is missing."""
-        try:
-            from .band import BandForm
-        except ImportError:  # no compiler was at hand when onefit was installed
+        if not AVAILABLE:
             return None
         with self.record("cholesky"):
             return BandForm(self.K).solve(right, ridges)

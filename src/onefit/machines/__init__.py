@@ -1,5 +1,5 @@
 """The contract between learners, and the criteria and searches that ask them for values."""
 
-from .exactness import Exactness
+from .contract import Exactness
 
 __all__ = ["Exactness"]

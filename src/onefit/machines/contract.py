@@ -1,22 +1,36 @@
-"""The contract of learners, and machines: a learner with its kernel and its penalty."""
+"""The contract of learners, machines that are read from estimators, and held-out values as everybody asks for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from numbers import Real
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.coding import Link, Pairs
+from ..data.problem import Problem
 from ..data.targets import Targets
+from ..data.ties import Rows, interchangeable_rows, repeat_first
 from ..gram.contract import Gram
 from ..kernels import Kernel
-from .capabilities import Ball, Margin, Smoother
-from .gradient import HeldOutTangent
-from .ridge_inverse import RidgeInverse
+from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother
+
+
+class Exactness(StrEnum):
+    """How a score relates to really retraining on every fold."""
+
+    EXACT = "exact"
+    CERTIFIED = "certified"
+    APPROXIMATE = "approximate"
+    RETRAINED = "retrained"
+    PRUNED = "pruned"
+    FAILED = "failed"
+    UNREACHED = "not reached"
+
 
 Array = NDArray[np.float64]
 
@@ -75,6 +89,25 @@ class HeldOut:
     bias_slack: Array | None = None
     rounding: str = ""
 
+    @classmethod
+    def of_views(cls, parts: Sequence[HeldOut], test: list[Array]) -> HeldOut:
+        """Values ``test`` from one view for each split: marks are those of any view, if the learner makes such."""
+
+        def known(name: str) -> list[Any]:
+            return [found for part in parts if (found := getattr(part, name)) is not None]
+
+        return cls(
+            test,
+            np.max(known("error"), axis=0),
+            np.any(known("failed"), axis=0),
+            all(known("exact")),
+            parts[0].reason,
+            np.any(marks, axis=0) if (marks := known("least_squares")) else None,
+            np.any(marks, axis=0) if (marks := known("rounded")) else None,
+            np.concatenate(slacks) if (slacks := known("bias_slack")) else None,
+            parts[0].rounding,
+        )
+
 
 class Judge(Protocol):
     """Says when held-out values are known well enough, from intervals that get narrower round by round."""
@@ -114,7 +147,7 @@ class Learner(Protocol):
 
     @property
     def loss(self) -> str | Callable[[Array, Array], Array]:
-        """The loss of its empirical risk: the name of one of ``criteria.losses``, or a function of (y, f)."""
+        """The loss of its empirical risk: the name of one of ``criteria.row_losses``, or a function of (y, f)."""
 
     def squares(self, columns: int) -> int:
         """n x n arrays of doubles that it needs at once besides base matrices, for so many columns of targets."""
@@ -199,6 +232,7 @@ class Machine:
     together, None for one-vs-rest and in regression. ``link`` takes decision values to probabilities, where the
     estimator has ``predict_proba``. ``stops_at_tol`` says that the estimator's own solver is iterative and stops at its
     parameter ``tol``; ``exact_tol`` is the one at which it stops at the solution that is scored, None if there is none.
+    ``separate`` says that a wrapper trains it on each of the "outputs", or on each of the "classes" against the rest.
     """
 
     learner: Learner
@@ -210,8 +244,44 @@ class Machine:
     link: Link | None = None
     stops_at_tol: bool = False
     exact_tol: float | None = None
+    separate: str | None = None
 
     @property
     def weights_follow_fold(self) -> bool:
         """True if the weights of the rows depend on which of them are trained on."""
         return self.class_weight == "balanced"
+
+
+def hold_out(
+    learner: Learner,
+    gram: Gram,
+    targets: Targets,
+    penalties: Array,
+    *,
+    on_train: OnTrain | None = None,
+    **options: Any,
+) -> HeldOut:
+    """``learner.heldout`` with bit-identical values for identical rows of a split, tested or trained on.
+
+    Leave-one-out values are pooled: they are equal for identical rows with equal targets and weights.
+    """
+    problem, report = gram.problem, on_train
+    identical = problem.identical_rows
+    if on_train is not None and identical is not None:
+
+        def report(number: int, positions: Rows, values: Array) -> None:
+            repeat_first(values, identical[problem.folds.folds[number].train], axis=1)
+            on_train(number, positions, values)
+
+    held = learner.heldout(gram, targets, penalties, on_train=report, **options)
+    if problem.folds.leave_one_out:
+        equalise_left_out(held.test[0], problem, targets)
+    elif identical is not None:
+        for fold, part in zip(problem.folds, held.test):
+            repeat_first(part, identical[fold.test], axis=1)
+    return held
+
+
+def equalise_left_out(values: Array, problem: Problem, targets: Targets) -> None:
+    """Make pooled leave-one-out values (L, n, c) of interchangeable rows equal, in place."""
+    repeat_first(values, interchangeable_rows(problem.identical_rows, targets.Y, targets.whole_weights), axis=1)

@@ -16,13 +16,19 @@ from ..data.labels import Labels
 from ..data.targets import Targets
 from ..gram.contract import Gram
 from ..kernels import NotDifferentiableError
-from ..linalg.cost import INVERSE, SPECTRUM
 from ..linalg.spectrum import Spectrum
-from .capabilities import Ball, Margin, Smoother, at_penalties, fitted_values
-from .contract import BallLearner, FittedLearner, HeldOut, Learner, LinearLearner, MarginLearner, Series
-from .gradient import HeldOutTangent
-from .hold_out import equalise_left_out, hold_out
-from .ridge_inverse import RidgeInverse
+from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother, at_penalties, fitted_values
+from .contract import (
+    BallLearner,
+    FittedLearner,
+    HeldOut,
+    Learner,
+    LinearLearner,
+    MarginLearner,
+    Series,
+    equalise_left_out,
+    hold_out,
+)
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -145,9 +151,8 @@ class Evidence:
         def compute() -> Smoother:
             machine = self.machine
             ridges = machine.penalties * share
-            spectral = self.spectral or len(ridges) * INVERSE >= SPECTRUM
             learner = cast(LinearLearner, machine.learner)
-            found = learner.smoother(self.gram, machine.targets, ridges, spectral=spectral, values=values)
+            found = learner.smoother(self.gram, machine.targets, ridges, spectral=self.spectral, values=values)
             found = found.of_columns(machine.positions)
             if found.left_out_values is not None:
                 equalise_left_out(found.left_out_values, self.gram.problem, machine.targets)

@@ -20,11 +20,24 @@ class _Reader:
 
 
 _READERS: dict[type, _Reader] = {}
+_LINEAR_READERS: dict[type, _Reader] = {}  # of machines that are linear in rows, which have to be explicit features
 
 
 def register_reader(estimator_class: type, reader: Callable[[Any], Machine], learner: type) -> None:
     """Teach the fast path a class of estimators: ``reader(estimator)`` returns its Machine, with such a ``learner``."""
     _READERS[estimator_class] = _Reader(reader, learner)
+
+
+def register_linear_reader(estimator_class: type, reader: Callable[[Any], Machine], learner: type) -> None:
+    """Teach the fast path a class of linear machines: it is taken behind transformers that make explicit features."""
+    _LINEAR_READERS[estimator_class] = _Reader(reader, learner)
+
+
+def read_linear_machine(estimator: Any) -> Machine | None:
+    """The linear machine that an estimator is, with the linear kernel; None if it is not known to be one."""
+    _register_known_estimators()
+    reader = _LINEAR_READERS.get(type(estimator))
+    return None if reader is None else reader.read(estimator)
 
 
 def read_machine(estimator: Any) -> Machine:

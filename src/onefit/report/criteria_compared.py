@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.comparison import Comparison
-from ..estimators.comparison_plot import curve_of, parameter_of
+from ..estimators.comparison import Comparison, curve_of, parameter_of
 from ..search.appraisal import column_names
 from .scores import Scores
 
 
 @dataclass(frozen=True)
-class Choice:
+class CriterionChoice:
     """A criterion's choice: its natural value there, and what cross-validation says of it (NaN, 0 where unknown)."""
 
     criterion: str
@@ -30,15 +29,15 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CriteriaChoices:
     """The choices, the parameter their curves are drawn over, and the number of candidates."""
 
     parameter: str
-    choices: list[Choice]
+    choices: list[CriterionChoice]
     candidates: int
 
 
-def compared(search: Any, scores: Scores, comparison: Comparison | None) -> Compared | None:
+def compared(search: Any, scores: Scores, comparison: Comparison | None) -> CriteriaChoices | None:
     """From a Comparison, or from the columns ``criterion_<name>`` of the search; None if there are no two."""
     if comparison is not None and not isinstance(comparison, Comparison):
         raise ValueError(f"comparison must come from onefit.compare, got {type(comparison).__name__}.")
@@ -50,14 +49,14 @@ def compared(search: Any, scores: Scores, comparison: Comparison | None) -> Comp
     except ValueError:  # nothing numeric to draw over: the table remains
         parameter = ""
     choices = [_choice(comparison, row, parameter) for row in comparison.rows]
-    return Compared(parameter, choices, len(comparison.candidates))
+    return CriteriaChoices(parameter, choices, len(comparison.candidates))
 
 
-def _choice(comparison: Comparison, row: dict[str, Any], parameter: str) -> Choice:
+def _choice(comparison: Comparison, row: dict[str, Any], parameter: str) -> CriterionChoice:
     name = row["criterion"]
     places, curve = curve_of(comparison, name, parameter) if parameter else (np.empty(0), np.empty(0))
     at = row["params"].get(parameter)
-    return Choice(
+    return CriterionChoice(
         name, row["params"], row["value"], comparison.greater_is_better[name], row["cv_score"], row["cv_rank"],
         row["seconds"], places, curve, float(at) if isinstance(at, int | float | np.number) else None,
     )  # fmt: skip

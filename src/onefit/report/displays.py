@@ -13,16 +13,14 @@ from typing import Any
 import numpy as np
 
 from .._public import set_module
-from ..estimators.comparison import Comparison
-from ..estimators.comparison_plot import curve_of, parameter_of
+from ..estimators.comparison import Comparison, curve_of, parameter_of
 from ..kernels import Kernel
 from ..machines import Exactness
 from ..studies.statistics import Ranking, ranking
-from .curves import Curve, spans_decades, validation_curve
 from .heat_map import SYMBOLS, Colouring
 from .scores import Scores, read_scores
 from .study.diagram import draw_diagram
-from .surface import Panel, axes_around, panels_of
+from .surface import Curve, Panel, axes_around, panels_of, spans_decades, validation_curve
 
 ACCENT, INK = "#0a6b57", "#1f2328"
 

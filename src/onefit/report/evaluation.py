@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .predictions import Classified, Regressed, classified, regressed
-from .probabilities import Calibrated, calibrated_facts
+from .predictions import Classification, Regression, classified, regressed
+from .probabilities import Calibration, calibrated_facts
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A score and the interval in which it lies; NaN where there is none."""
+    """A score and its bootstrap interval; NaN where there is none."""
 
     name: str
     value: float
@@ -33,8 +33,8 @@ class Evaluation:
     replicates: int
     measures: list[Interval]
     verdict: str
-    predictions: Classified | Regressed
-    calibration: Calibrated | None
+    predictions: Classification | Regression
+    calibration: Calibration | None
     facts: list[tuple[str, str]]
 
 
@@ -46,7 +46,7 @@ def pictures_of(
     decision: np.ndarray | None = None,
     probability: np.ndarray | None = None,
     positive: Any = None,
-) -> tuple[Classified | Regressed, Calibrated | None]:
+) -> tuple[Classification | Regression, Calibration | None]:
     """Facts about predictions: counts and curves of classes, errors of numbers; and calibration, of two classes."""
     if classes is None:
         return regressed(y, values, np.ones(len(y), dtype=bool)), None
@@ -72,8 +72,8 @@ def evaluation_page(facts: Evaluation) -> str:
             evaluation=facts,
             figures=figures,
             calibration=facts.calibration,
-            is_classified=isinstance(facts.predictions, Classified),
-            is_regressed=isinstance(facts.predictions, Regressed),
+            is_classified=isinstance(facts.predictions, Classification),
+            is_regressed=isinstance(facts.predictions, Regression),
             shown_classes=largest_classes(facts.predictions),
             thresholds=None if facts.calibration is None else thresholds_for_script(facts.calibration.thresholds),
         )

@@ -20,16 +20,15 @@ from sklearn.base import is_classifier
 from ..estimators.comparison import Comparison
 from ..machines import Exactness
 from ..search.choice import warn_at_edge
-from .criteria_compared import Compared, compared
-from .curves import Curve, validation_curves
+from .criteria_compared import CriteriaChoices, compared
 from .judgement import Judgement
 from .kernel_picture import KernelPicture, kernel_picture
 from .overview import Overview, overview_of
-from .predictions import Classified, Regressed, out_of_fold
-from .probabilities import Calibrated, calibration_of
+from .predictions import Classification, Regression, out_of_fold
+from .probabilities import Calibration, calibration_of
 from .scores import Scores, read_scores
 from .sureness import Sureness, sureness_of
-from .surface import Panel, panels_of
+from .surface import Curve, Panel, panels_of, validation_curves
 from .text import plain, python
 from .understanding import Importance, LearningCurve, importance_of, learning_curve_of
 
@@ -43,6 +42,7 @@ LEDGER_WORDS = {
     "gram": "Gram matrices",
     "block": "rectangular parts of Gram matrices",
     "eigendecomposition": "eigendecompositions",
+    "band form": "reductions to band form",
     "cholesky": "Cholesky factorisations",
     "fit": "trainings of an estimator",
     "full solution": "dual problems of all rows",
@@ -95,8 +95,8 @@ class Facts:
     panels: list[Panel]
     panels_left_out: int
     curves: list[Curve]
-    compared: Compared | None
-    predictions: Classified | Regressed | None
+    compared: CriteriaChoices | None
+    predictions: Classification | Regression | None
     kernel: KernelPicture | None
     cost: Cost
     setup: list[tuple[str, str]]
@@ -107,7 +107,7 @@ class Facts:
     sureness: Sureness | None
     learning: LearningCurve | None
     importance: Importance | None
-    calibration: Calibrated | None
+    calibration: Calibration | None
     code: str
 
 

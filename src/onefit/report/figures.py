@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .criteria_compared import Choice
-from .curves import Curve, spans_decades
+from .criteria_compared import CriterionChoice
 from .drawing import chart, diamond, dots, horizontal, line, star, vertical
 from .kernel_picture import KernelPicture
-from .predictions import Classified, Regressed
-from .probabilities import Calibrated, Thresholds
+from .predictions import Classification, Regression
+from .probabilities import Calibration, Thresholds
+from .surface import Curve, spans_decades
 from .text import number
 from .understanding import LearningCurve
 
@@ -43,7 +43,7 @@ def validation(curve: Curve) -> str:
     return chart(label, x, y, curve.parameter, curve.score, "".join(marks))
 
 
-def roc(facts: Classified) -> str:
+def roc(facts: Classification) -> str:
     """True over false positive rate."""
     assert facts.roc is not None
     x, y = horizontal([0.0, 1.0]), vertical([0.0, 1.0])
@@ -53,7 +53,7 @@ def roc(facts: Classified) -> str:
     return chart(label, x, y, "false positive rate", "true positive rate", marks)
 
 
-def precision_recall(facts: Classified) -> str:
+def precision_recall(facts: Classification) -> str:
     """Precision over recall."""
     assert facts.pr is not None
     x, y = horizontal([0.0, 1.0]), vertical([0.0, 1.0])
@@ -76,7 +76,7 @@ def learning(curve: LearningCurve) -> str:
     return chart(label, x, y, "rows", curve.score, marks + line(across, up) + dots(across, up, tips))
 
 
-def calibration(facts: Calibrated) -> str:
+def calibration(facts: Calibration) -> str:
     """Observed shares over mean predicted probabilities, in groups of equally many rows."""
     x, y = horizontal([0.0, 1.0]), vertical([0.0, 1.0])
     across, up = x(facts.predicted), y(facts.observed)
@@ -102,7 +102,7 @@ def threshold(facts: Thresholds) -> str:
     return chart(label, x, y, "threshold of the probability", "share", marks)
 
 
-def predicted_and_true(facts: Regressed) -> str:
+def predicted_and_true(facts: Regression) -> str:
     """Predictions over targets, and where they would be equal."""
     true, predicted = facts.true[facts.shown], facts.predicted[facts.shown]
     both = np.concatenate([true, predicted])
@@ -113,7 +113,7 @@ def predicted_and_true(facts: Regressed) -> str:
     return chart(label, x, y, "true", "predicted", marks)
 
 
-def residuals(facts: Regressed) -> str:
+def residuals(facts: Regression) -> str:
     """Errors over predictions."""
     true, predicted = facts.true[facts.shown], facts.predicted[facts.shown]
     errors = true - predicted
@@ -141,7 +141,7 @@ def spectrum(facts: KernelPicture) -> str:
     return chart(label, x, y, "place", "eigenvalue", marks)
 
 
-def criterion(choice: Choice, parameter: str) -> str:
+def criterion(choice: CriterionChoice, parameter: str) -> str:
     """The best natural value of a criterion over a parameter, and what it chooses."""
     x, y = horizontal(choice.places, spans_decades(choice.places)), vertical(choice.curve)
     known = np.isfinite(choice.curve)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machines import Exactness
-from .colours import ink, shade
+from .drawing import ink, shade
 from .scores import Scores
 from .surface import Panel
 from .text import number, settings

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
 
 from .. import bounds
 from .._exceptions import NotUnderstoodError
 from ..criteria import kernel_stability
 from ..data.views import checked_rows
 from ..kernels import Precomputed
-from ..kernels.gamma import variance_of
+from ..kernels.parameters import variance_of
 from ..machines.contract import Machine
-from ..machines.registry import read_machine
-from ..search.routing import split_pipeline
+from ..machines.wrappers import read_model
 from .text import plain
 
 ROWS = 1500
@@ -97,13 +97,20 @@ def kernel_picture(search: Any, X: Any, y: Any) -> tuple[KernelPicture | None, s
 def _machine_and_rows(search: Any, params: dict, X: Any, y: Any) -> tuple[Machine, Any]:
     """The chosen candidate as the fast path reads it, and the rows as its kernel sees them."""
     model = clone(search.estimator).set_params(**clone(params, safe=False))
-    transformers, final = split_pipeline(model)
-    machine = read_machine(final)
-    if transformers is None:
-        return machine, checked_rows(X)
-    if hasattr(search, "best_estimator_"):
-        return machine, checked_rows(search.best_estimator_[:-1].transform(X))
-    return machine, checked_rows(transformers.fit_transform(X, y))
+    parts = read_model(model)
+    machine = parts.machine()
+    if parts.resamples:
+        raise NotUnderstoodError("samplers make rows of their own")
+    if parts.transformers is not None and parts.plain and hasattr(search, "best_estimator_"):
+        return machine, checked_rows(_after_transformers(search.best_estimator_, X))
+    return machine, checked_rows(parts.transformed(X, y))
+
+
+def _after_transformers(model: Any, X: Any) -> Any:
+    """Rows as the last step of fitted Pipelines inside one another sees them."""
+    while isinstance(model, Pipeline):
+        X, model = (model[:-1].transform(X) if len(model) > 1 else X), model[-1]
+    return X
 
 
 def _picture_of(K: np.ndarray, y: np.ndarray | None, classes: bool, machine: Machine, n: int) -> KernelPicture:

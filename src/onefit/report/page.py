@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import figures, text
-from .colours import palette, picture
+from .drawing import palette, picture
 from .facts import Facts
 from .heat_map import SYMBOLS, Colouring, details, heat_map
 from .kernel_picture import KernelPicture
-from .predictions import Classified, Regressed
+from .predictions import Classification, Regression
 from .probabilities import Thresholds
 from .surface import CELLS
 
@@ -60,8 +60,8 @@ def render(facts: Facts) -> str:
         embedded=order[:EMBEDDED].tolist(),
         thresholds=None if facts.calibration is None else thresholds_for_script(facts.calibration.thresholds),
         figures=figures,
-        is_classified=isinstance(facts.predictions, Classified),
-        is_regressed=isinstance(facts.predictions, Regressed),
+        is_classified=isinstance(facts.predictions, Classification),
+        is_regressed=isinstance(facts.predictions, Regression),
         shown_classes=largest_classes(facts.predictions),
         gram=None if facts.kernel is None else _gram(facts.kernel),
         spectrum_table=[] if facts.kernel is None else _some_eigenvalues(facts.kernel),
@@ -110,7 +110,7 @@ def thresholds_for_script(found: Thresholds) -> dict[str, Any]:
 
 def largest_classes(predictions: Any) -> list[int]:
     """The classes with most rows, in their own order."""
-    if not isinstance(predictions, Classified):
+    if not isinstance(predictions, Classification):
         return []
     sizes = predictions.confusion.sum(axis=1)
     return sorted(np.argsort(-sizes, kind="stable")[:CLASSES].tolist())

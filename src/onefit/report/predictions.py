@@ -23,7 +23,7 @@ CONFUSIONS = 5
 
 
 @dataclass(frozen=True)
-class Classified:
+class Classification:
     """Counts of true (rows) against predicted (columns) classes, and with two classes the curves of the decisions."""
 
     classes: list[str]
@@ -47,7 +47,7 @@ class Classified:
 
 
 @dataclass(frozen=True)
-class Regressed:
+class Regression:
     """Targets and their out-of-fold predictions; of several outputs the first is drawn, ``r2`` has all."""
 
     true: np.ndarray
@@ -59,7 +59,7 @@ class Regressed:
     untested: int
 
 
-def out_of_fold(search: Any, y: Any) -> tuple[Classified | Regressed | None, str]:
+def out_of_fold(search: Any, y: Any) -> tuple[Classification | Regression | None, str]:
     """(what out-of-fold values say, why they say nothing)."""
     if not hasattr(search, "oof_decision_"):
         return None, (
@@ -91,7 +91,9 @@ def out_of_fold(search: Any, y: Any) -> tuple[Classified | Regressed | None, str
     return classified(y[known], labels[known], classes, values[known], int((~known).sum())), ""
 
 
-def classified(y: np.ndarray, labels: np.ndarray, classes: np.ndarray, values: np.ndarray, untested: int) -> Classified:
+def classified(
+    y: np.ndarray, labels: np.ndarray, classes: np.ndarray, values: np.ndarray, untested: int
+) -> Classification:
     """Counts, and with two classes ROC and precision-recall curves of the last class."""
     confusion = metrics.confusion_matrix(y, labels, labels=classes)
     hits = np.diag(confusion)
@@ -100,10 +102,10 @@ def classified(y: np.ndarray, labels: np.ndarray, classes: np.ndarray, values: n
     accuracy = float(hits.sum() / confusion.sum())
     positive = y == classes[-1]
     if len(classes) != 2 or values.ndim > 1 or positive.all() or not positive.any():
-        return Classified(names, confusion, accuracy, recall, precision, untested)
+        return Classification(names, confusion, accuracy, recall, precision, untested)
     false, true, _ = metrics.roc_curve(positive, values)
     precisions, recalls, _ = metrics.precision_recall_curve(positive, values)
-    return Classified(
+    return Classification(
         names, confusion, accuracy, recall, precision, untested,
         roc=thinned(np.array([false, true])), auc=float(metrics.roc_auc_score(positive, values)),
         pr=thinned(np.array([recalls, precisions])),
@@ -118,14 +120,14 @@ def thinned(points: np.ndarray) -> np.ndarray:
     return points[:, np.unique(np.linspace(0, points.shape[1] - 1, POINTS).astype(int))]
 
 
-def regressed(y: np.ndarray, values: np.ndarray, known: np.ndarray) -> Regressed:
+def regressed(y: np.ndarray, values: np.ndarray, known: np.ndarray) -> Regression:
     """Errors of a regression."""
     true = y[known].reshape(known.sum(), -1).astype(float)
     predicted = values[known].reshape(known.sum(), -1)
     shown = np.arange(len(true))
     if len(true) > DOTS:
         shown = np.sort(np.random.default_rng(0).choice(len(true), DOTS, replace=False))
-    return Regressed(
+    return Regression(
         true[:, 0], predicted[:, 0], shown,
         r2=np.atleast_1d(metrics.r2_score(true, predicted, multioutput="raw_values")).tolist() if len(true) > 1 else [],
         rmse=float(metrics.root_mean_squared_error(true, predicted)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.logistic_curves import logistic_curves, probabilities
+from ..estimators.calibration import logistic_curves, probabilities
 
 BINS = 10
 """Groups of equally many rows in which predicted and observed shares are compared."""
@@ -55,7 +55,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibrated:
+class Calibration:
     """Mean predicted probability and observed share in groups of rows, their sizes, and scores of probabilities."""
 
     predicted: np.ndarray
@@ -81,12 +81,12 @@ def held_out_probabilities(values: np.ndarray, y: np.ndarray, classes: list) -> 
     return found
 
 
-def calibrated_facts(chances: np.ndarray, positive: np.ndarray, name: str) -> Calibrated:
+def calibrated_facts(chances: np.ndarray, positive: np.ndarray, name: str) -> Calibration:
     """Calibration and thresholds of the probabilities of a class; ``positive`` says which rows are of it."""
     from sklearn.metrics import brier_score_loss, log_loss
 
     groups = [rows for rows in np.array_split(np.argsort(chances, kind="stable"), BINS) if len(rows)]
-    return Calibrated(
+    return Calibration(
         predicted=np.array([chances[rows].mean() for rows in groups]),
         observed=np.array([positive[rows].mean() for rows in groups]),
         sizes=np.array([len(rows) for rows in groups]),
@@ -116,7 +116,7 @@ def _some(numbers: np.ndarray) -> np.ndarray:
     return numbers[np.unique(chosen.astype(int))]
 
 
-def calibration_of(search: Any, y: Any, positive: Any = None) -> Calibrated | None:
+def calibration_of(search: Any, y: Any, positive: Any = None) -> Calibration | None:
     """Calibration and thresholds of a search over two classes, from its out-of-fold decision values."""
     values = np.asarray(search.oof_decision_, dtype=float) if hasattr(search, "oof_decision_") else None
     if y is None or values is None or values.ndim > 1:

@@ -14,6 +14,7 @@ EVENTS = (
     "gram",
     "block",
     "eigendecomposition",
+    "band form",
     "cholesky",
     "fit",
     "full solution",
@@ -36,7 +37,7 @@ class Ledger:
 
     ``base``: base matrices (distances, inner products); ``gram``: element-wise maps of one, ``block``: of its
     rectangular parts;
-    ``eigendecomposition`` and ``cholesky``: factorisations of an n x n matrix; ``fit``: trainings of an
+    ``eigendecomposition``, ``band form`` and ``cholesky``: factorisations of an n x n matrix; ``fit``: trainings of an
     estimator; ``full solution`` and ``fold solution``: dual problems of support vector machines, of all rows and of
     those of a split; ``heldout``: passes over a regularisation path; ``pass``: passes over all rows, a block at a time;
     ``scoring``: calls for one path; ``proved …``: held-out values that were certified, by when.

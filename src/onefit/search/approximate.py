@@ -17,23 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data import Fold, Folds, Targets
-from ..data.blocks import RowScan, scanned_variance
+from ..data.blocks import RowScan, UnreadableRowsError, scanned_variance
 from ..data.feature_views import FeatureView, views_of_folds
 from ..data.views import SupervisedError
 from ..gram import FeatureGram
-from ..gram.cells import Cells, disjoint_cells, grouped_cells
+from ..gram.cells import Cells, divide_rows
 from ..gram.feature_map import FeatureMap, smallest_pivot
-from ..gram.streamed import LANES, products
+from ..gram.streamed import LANES, PassRecord, products
 from ..kernels import Precomputed
-from ..kernels.gamma import variance_of
+from ..kernels.parameters import variance_of
+from ..losses.margin import LogisticLoss, SquaredHingeLoss
 from ..machines import Exactness
 from ..machines.contract import Machine
 from ..resources import Ledger
 from ..resources.memory import human
 from ..solvers.least_squares.learner import SquareLoss
 from ..solvers.logistic.learner import Logistic
-from ..solvers.primal.least_squares import SplitSolution, solve_splits
-from ..solvers.primal.margin_losses import LogisticLoss, SquaredHingeLoss
+from ..solvers.primal.least_squares import SplitSolution, SplitSolutions, solve_splits
 from ..solvers.primal.newton import columns_by_newton
 from ..solvers.primal.ridge_path import RidgePath
 from ..solvers.primal.smoothed import SmoothedLoss, columns_smoothed, hinge_stages, tube_stages
@@ -41,10 +41,10 @@ from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.squared_hinge import SquaredHinge
 from .evaluate import FeatureGrams, appraisal_of, evaluate_path, fail_single_class, failed_rows, write_criteria
-from .row import Row
-from .scorers import OF_SQUARES, variance
+from .journal import JournalError
+from .scorers import variance
 from .scoring import NeedsRetrainingError
-from .tasks import KernelTask, Path, Settings
+from .tasks import KernelTask, LinearMachine, Path, Row, Settings
 
 Array = NDArray[np.float64]
 Scores = dict[str, Array]
@@ -81,7 +81,7 @@ def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *
     rows: list[Row] = []
     try:
         for path in task.paths:
-            if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
+            if settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += [Row.unreached(entry.candidate) for entry in path.entries]
             elif settings.scored:
                 rows += _PathOnFeatures(task, path, settings, ledger).rows()
@@ -90,7 +90,7 @@ def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *
         return rows
     except NeedsRetrainingError as reason:
         raise ValueError(f"An approximation has out-of-fold values and no trained models, but {reason}.") from reason
-    except (MemoryError, SupervisedError):
+    except (MemoryError, SupervisedError, JournalError, UnreadableRowsError):
         raise
     except Exception:
         if settings.raise_errors:
@@ -105,7 +105,7 @@ def train_on_all_rows(
     run = _PathOnFeatures(task, path, settings, ledger)
     (view,) = views_of_folds(task.inputs, run._basis.landmarks, per_fold=True)
     feature_map = run._feature_map(view)
-    (solution,) = run._solve(view, feature_map)
+    (solution,) = run._solve(view, feature_map).splits
     return solution.paths[-1], feature_map, view.transformers
 
 
@@ -119,6 +119,7 @@ class _PathOnFeatures:
     ledger: Ledger
     _accuracy: Array | None = None  # (L,) of iterative solutions
     _bound: Array | None = None  # (L,) distance from the solution without smoothing, at most
+    _whole: RidgePath | None = None  # trained on all rows, where that took no pass of its own
 
     def rows(self) -> list[Row]:
         """Rows with scores, and the scores with fewer landmarks; without ``scoring`` out-of-fold values instead."""
@@ -140,6 +141,8 @@ class _PathOnFeatures:
             row.curve = {name: found[:, k] for name, found in scores.items()}  # (sizes, splits)
             row.test = {name: found[-1].copy() for name, found in row.curve.items()}
             row.values = [part[k] for part in values] or None
+            if self._whole is not None:
+                row.machine = LinearMachine(self._whole.coef[k], self._whole.intercept[k], self._negligible)
             rows.append(row)
         for number in self._impossible:
             present = self.settings.present[number]
@@ -192,13 +195,22 @@ class _PathOnFeatures:
         per_fold = self.task.inputs.per_fold(self.task.kernel)
         for view in views_of_folds(self.task.inputs, self._basis.landmarks, per_fold=per_fold):
             feature_map = self._feature_map(view)
-            solutions = self._solve(view, feature_map)
+            solved = self._solve(view, feature_map)
+            solutions = solved.splits
+            if solved.whole is not None:
+                self._whole = self._candidates(solved.whole)
             if scoring is None:
                 whole = [[self._candidates(solution.paths[-1])] for solution in solutions]
                 values.update({number: part[0] for number, part in self._values(view, feature_map, whole).items()})
                 continue
-            scored = self._score_squares(view, solutions) or self._score_values(view, feature_map, solutions)
-            found.update(scored)
+            scored = self._score_squares(view, solutions)
+            if scored is None and self.settings.streaming.seen is not None:
+                raise ValueError(
+                    "Scores of rows that were seen before do not follow from their sums: weights of the machine are "
+                    "not those of the scoring, or targets are so far from zero that digits were lost (subtract their "
+                    "mean)."
+                )
+            found.update(scored or self._score_values(view, feature_map, solutions))
         if scoring is None:
             return {}, [values[number] for number in sorted(values)]
         for number in self._impossible:
@@ -213,32 +225,53 @@ class _PathOnFeatures:
         kernel, variance_ = self.task.kernel, None
         if kernel.follows_data:
             variance_ = _variance(view.X, view.folds.folds[0] if len(view.folds) == 1 else None)
-        d, n = view.X.shape[1], self.task.inputs.folds.n
-        negligible = smallest_pivot(n, smallest_ridge(self.path))
-        return self._basis.feature_map(kernel.bound(d, variance_), view.companions, d, negligible)
+        d = view.X.shape[1]
+        return self._basis.feature_map(kernel.bound(d, variance_), view.companions, d, self._negligible)
+
+    @property
+    def _negligible(self) -> float:
+        """The pivot up to which landmarks are left out; rows that are added later change nothing about it."""
+        seen = self.settings.streaming.seen
+        n = self.task.inputs.folds.n if seen is None else seen.first
+        return smallest_pivot(n, smallest_ridge(self.path))
 
     @property
     def _sizes(self) -> tuple[int, ...]:
         """Numbers of landmarks for which there are scores; of iterative solutions all landmarks only."""
         return self._basis.sizes if isinstance(self.path.learner, SquareLoss) else self._basis.sizes[-1:]
 
-    def _solve(self, view: FeatureView, feature_map: FeatureMap) -> list[SplitSolution]:
+    def _solve(self, view: FeatureView, feature_map: FeatureMap) -> SplitSolutions:
         """Coefficients of every candidate, split and number of landmarks."""
         targets = self.path.targets.take(view.rows, view.splits[0]) if len(view.splits) == 1 else self.path.targets
         groups = divide_rows(view.folds, targets, self._most_cells(feature_map.width))
         widths = [feature_map.leading(size) or feature_map.width for size in self._sizes]
-        total = self.task.inputs.folds.n
-        scaled = self.settings.scale_penalty
-        shares = [len(fold.train) / total if scaled else 1.0 for fold in view.folds]
+        shares = self._training_shares(view.folds) if self.settings.scale_penalty else [1.0] * len(view.folds)
         if not isinstance(self.path.learner, SquareLoss):
-            return self._solve_by_newton(view, feature_map, targets, groups, np.array(shares))
+            return SplitSolutions(self._solve_by_newton(view, feature_map, targets, groups, np.array(shares)))
+        records = [self._record(view, feature_map, targets.Y, cells) for cells in groups]
         with self.ledger.record("heldout"):
             solutions = solve_splits(
                 feature_map, view.X, targets.Y, groups, self.path.penalties, bias=self.path.learner.bias,
-                widths=widths, shares=shares, threads=self.settings.streaming.threads,
+                widths=widths, shares=shares, threads=self.settings.streaming.threads, records=records,
+                on_all_rows=self.task.inputs.transformers is None and not self.task.inputs.per_fold(self.task.kernel),
             )  # fmt: skip
         self.ledger.add("pass", len(groups), 0.0)
         return solutions
+
+    def _training_shares(self, folds: Folds) -> list[float]:
+        """The share of all rows that each split trains on."""
+        total, seen = self.task.inputs.folds.n, self.settings.streaming.seen
+        if seen is None:
+            return [len(fold.train) / total for fold in folds]
+        return [1.0 - (before + len(fold.test)) / (seen.n + total) for before, fold in zip(seen.tested, folds)]
+
+    def _record(self, view: FeatureView, feature_map: FeatureMap, Y: Array, cells: Cells) -> PassRecord | None:
+        """Where the sums of a pass are kept; None without a journal."""
+        sums = self.settings.streaming.sums
+        if sums is None:
+            return None
+        key = f"{self.path.entries[0].candidate}/{view.splits[0]}/{cells.splits[0]}"
+        return sums.of_pass(key, (feature_map.width, Y, cells.number, cells.share, cells.weights))
 
     def _solve_by_newton(
         self, view: FeatureView, feature_map: FeatureMap, targets: Targets, groups: list[Cells], shares: Array
@@ -288,22 +321,32 @@ class _PathOnFeatures:
         """Scores of splits from squared errors alone; None where other metrics are asked for, or digits were lost."""
         scoring, weights = self.settings.scoring, self.path.targets.weights
         assert scoring is not None
-        metrics = scoring.metrics.items()
-        if self.path.coded.coding.classes is not None or isinstance(weights, tuple):
+        classes = self.path.coded.coding.classes is not None
+        metrics = {name: metric.of_squares(classes) for name, metric in scoring.metrics.items()}
+        if any(present is not None for present in self.settings.present) or isinstance(weights, tuple):
             return None
-        if not all(metric.twin in OF_SQUARES and _same_weights(metric.params, weights) for _, metric in metrics):
+        if not all(metrics.values()) or not all(_same_weights(m.params, weights) for m in scoring.metrics.values()):
             return None
-        if not all(solution.errors for solution in solutions) or min(len(fold.test) for fold in view.folds) < 2:
+        if not all(solution.errors for solution in solutions) or self._fewest_tested(view.folds) < 2:
             return None
         if any((e.total < FEW_DIGITS * e.terms).any() or e.weight <= 0 for s in solutions for e in s.errors):
             return None
         scores = {}
         for number, fold, solution in zip(view.splits, view.folds, solutions):
             test = view.rows[fold.test]
-            spread = variance(self.path.targets.Y[test], None if weights is None else weights[test])
+            if self.settings.streaming.seen is None:
+                spread = variance(self.path.targets.Y[test], None if weights is None else weights[test])
+            else:
+                spread = solution.errors[-1].spread
             missed = [self._of_entries(errors.total / errors.weight) for errors in solution.errors]
-            scores[number] = {name: np.stack([OF_SQUARES[m.twin](e, spread) for e in missed]) for name, m in metrics}
+            scores[number] = {name: np.stack([metric(e, spread) for e in missed]) for name, metric in metrics.items()}
         return scores
+
+    def _fewest_tested(self, folds: Folds) -> int:
+        """How many rows a split tests, at least."""
+        seen = self.settings.streaming.seen
+        before = [0] * len(folds) if seen is None else seen.tested
+        return min(int(earlier) + len(fold.test) for earlier, fold in zip(before, folds))
 
     def _of_entries(self, values: Array) -> Array:
         """Numbers (E, c) of the candidates from those of the distinct penalties (L, c)."""
@@ -382,27 +425,3 @@ def _same_weights(params: dict[str, Any], weights: Array | None) -> bool:
     if not params:
         return weights is None
     return set(params) == {"sample_weight"} and weights is not None and np.array_equal(params["sample_weight"], weights)
-
-
-def divide_rows(folds: Folds, targets: Targets, limit: int) -> list[Cells]:
-    """Cells of the splits: the folds themselves where these are disjoint, else sets of rows that splits share.
-
-    At most ``limit`` cells are summed at a time; the others take further passes over the rows.
-    """
-    weights = targets.weights
-    if not isinstance(weights, tuple) and len(folds) < limit and _disjoint(folds):
-        return [disjoint_cells([fold.test for fold in folds], folds.n, weights)]
-    if isinstance(weights, tuple):
-        factors = [fold.counts * own for fold, own in zip(folds, weights)]
-        return grouped_cells(factors, None, limit)
-    return grouped_cells([fold.counts for fold in folds], weights, limit)
-
-
-def _disjoint(folds: Folds) -> bool:
-    """Whether every split trains once on each row that it does not test, and no row is tested twice."""
-    tested = np.zeros(folds.n, dtype=np.intp)
-    for fold in folds:
-        np.add.at(tested, fold.test, 1)
-        if fold.given_train is not None or len(fold.removed) != len(fold.test):
-            return False
-    return bool(tested.max() <= 1) and folds.removable

@@ -10,12 +10,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._exceptions import warn_caller
-from ..data.indexing import take_rows
+from ..data.blocks import RowScan
+from ..data.folds import take_rows
 from ..data.views import Inputs, checked_rows
 from ..gram.approximation import Landmarks, RandomFeatures
 from ..gram.basis import Basis
 from ..gram.landmarks import choose, middle_kernel, reservoir
-from ..kernels.gamma import variance_of
+from ..gram.streamed import check_finite
+from ..kernels.parameters import variance_of
 from .tasks import KernelTask
 
 
@@ -46,6 +48,8 @@ def choose_basis(approximation: Landmarks | RandomFeatures, tasks: Sequence[Kern
 def _sample(inputs: Inputs, numbers: np.ndarray) -> Any:
     """Some rows after the transformers."""
     X = take_rows(inputs.X, numbers)
+    if isinstance(inputs.X, RowScan):  # others have been looked at
+        check_finite(X, X, numbers)
     if inputs.transformers is None:
         return checked_rows(X)
     try:

@@ -13,9 +13,9 @@ from .._public import set_module
 from ..machines import Exactness
 from .execution import Execution
 from .request import check_refit_metric
-from .row import Row
 from .strategies import edges_of
 from .table import report_failures
+from .tasks import Row
 
 
 @set_module("onefit")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Iterable
@@ -9,7 +10,6 @@ from numbers import Real
 from typing import Any
 
 from .._public import set_module
-from .row import Row
 
 _SECONDS = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -37,21 +37,26 @@ def parse_seconds(budget: float | str) -> float:
 
 
 class Deadline:
-    """When a search has to end: once its seconds have passed *and* some candidate has a score.
+    """When a search has to end: once its seconds, if there are some, have passed *and* some candidate has a score.
 
     The clock, which workers on other machines read too, starts when it is made. Only the search itself takes note of
     scores.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._end = time.time() + seconds
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self._end = time.time() + self.seconds
         self._scored = False
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a time at which the search ends."""
+        return math.isfinite(self.seconds)
 
     def passed(self, scored: bool = False) -> bool:
         """Whether nothing more may be started; ``scored`` says that who asks knows of a candidate with a score."""
         return (self._scored or scored) and time.time() >= self._end
 
-    def note_scores(self, rows: Iterable[Row]) -> None:
+    def note_scores(self, rows: Iterable[Any]) -> None:
         """Take note of finished rows: once one of them has a score the search may end."""
         self._scored = self._scored or any(row.scored for row in rows)

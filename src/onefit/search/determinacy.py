@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from ..data.coding import Coding, PairCoding
 from ..machines import Exactness
-from .row import OPEN_BIAS, Row
 from .scoring import ScoredRows, Scoring
-from .tasks import Path, Settings
+from .tasks import OPEN_BIAS, Path, Row, Settings
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from traceback import format_exc
@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from .._exceptions import NotUnderstoodError
 from ..criteria.base import Criterion
 from ..data import Problem
+from ..data.transformed_target import TransformedTargets
 from ..data.views import SupervisedError, View, Views
-from ..gram import DenseGram, FeatureGram
-from ..kernels.gamma import variance_of
+from ..gram import DenseGram, FeatureGram, Gram
+from ..kernels.parameters import variance_of
 from ..machines import Exactness
-from ..machines.contract import HeldOut, Series
+from ..machines.contract import HeldOut, Series, equalise_left_out, hold_out
 from ..machines.evidence import Evidence
-from ..machines.hold_out import equalise_left_out, hold_out
 from ..resources import Ledger
 from .appraisal import Appraisal
 from .certify import Referee
 from .determinacy import label_undetermined
-from .row import Row
 from .scoring import NeedsRetrainingError, ScoredRows, Scoring
-from .tasks import Entry, KernelTask, Path, Settings
+from .tasks import Entry, KernelTask, Path, Row, Settings
 from .train_scores import TrainScores
+
+Array = NDArray[np.float64]
 
 ROUNDED = "rounding is seen: the kernel times the penalty is too large; scale the features or use smaller penalties"
 
@@ -46,7 +47,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     rows: list[Row] = []
     try:
         for path in task.paths:
-            if settings.deadline is not None and settings.deadline.passed(may_end or any(row.scored for row in rows)):
+            if settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += [Row.unreached(entry.candidate) for entry in path.entries]
             else:
                 rows += evaluate_path(grams, path, settings)
@@ -83,16 +84,15 @@ class FeatureGrams:
     whole: FeatureGram
     ledger: Ledger
     judged: dict[Criterion, float] = field(default_factory=dict)
-    views: Sequence[View] = ()
 
     @property
     def shared(self) -> FeatureGram:
         """The matrix of all rows, whatever the split."""
         return self.whole
 
-    def of_fold(self, number: int) -> FeatureGram:
-        """The matrix of all rows: splits have no rows of their own."""
-        return self.whole
+    def each_fold(self) -> Iterator[tuple[View, Gram]]:
+        """Nothing: splits have no rows of their own."""
+        return iter(())
 
 
 class _Grams:
@@ -107,12 +107,11 @@ class _Grams:
         return self._views.ledger
 
     @cached_property
-    def views(self) -> Sequence[View]:
-        return self._views.of(self.task.kernel)
-
-    @cached_property
-    def shared(self) -> DenseGram | None:
-        views = self.views  # also where folds are apart: a transformer that fails is to be noticed first
+    def shared(self) -> Gram | None:
+        """The Gram matrix of all folds; None where every fold has one of its own."""
+        if self.per_fold and not self._views.keep_folds:
+            return None
+        views = self._views.of(self.task.kernel)  # also if folds are apart: a transformer that fails is noticed first
         return None if self.per_fold else self._new(views[0].problem)
 
     @property
@@ -120,19 +119,21 @@ class _Grams:
         return self.task.inputs.per_fold(self.task.kernel)
 
     @cached_property
-    def whole(self) -> DenseGram:
+    def whole(self) -> Gram:
         """The Gram matrix of all rows, as a machine trained on all of them sees them."""
         if self.shared is not None:
             return self.shared
         return self._new(self._views.whole(self.task.kernel).problem)
 
-    def of_fold(self, number: int) -> DenseGram:
-        """The Gram matrix of one fold; it is not kept, so there is one at a time."""
-        problem = self.views[number].problem
-        return self._new(problem, problem.folds.folds[0].train)
+    def each_fold(self) -> Iterator[tuple[View, Gram]]:
+        """(view, its Gram matrix) of every fold; none is kept, so there is one at a time."""
+        for view in self._views.each_fold(self.task.kernel):
+            yield view, self._new(view.problem, view.problem.folds.folds[0].train)
 
-    def _new(self, problem: Problem, train: np.ndarray | None = None) -> DenseGram:
+    def _new(self, problem: Problem, train: np.ndarray | None = None) -> Gram:
         """A Gram matrix for training on all rows of a problem, or on some."""
+        if self.task.explicit:
+            return FeatureGram(problem.X, problem.folds, problem.ledger, problem.total)
         kernel, variance = self.task.kernel, None
         if kernel.follows_data:
             variance = variance_of(problem.X if train is None else problem.X[train])
@@ -180,20 +181,37 @@ def evaluate_path(grams: _Grams | FeatureGrams, path: Path, settings: Settings) 
 
 def _score_rows(rows: list[Row], held: HeldOut, path: Path, settings: Settings, ledger: Ledger) -> None:
     """Give the rows their out-of-fold values (entries, l, c) of each split, or scores and the best rows' values."""
-    values = [path.of_candidates(part) for part in held.test]
+    values, slack = [path.of_candidates(part) for part in held.test], None
+    if held.bias_slack is not None:
+        slack = np.stack([path.of_candidates(part[:, None])[:, 0] for part in held.bias_slack])
+    if path.transformed is not None:
+        values, slack = _on_original_scale(rows, values, slack, path.transformed)
     for k, row in enumerate(rows):
         row.values = [part[k] for part in values]
     if settings.scoring is None:
         return
     usable = [k for k, row in enumerate(rows) if row.retrain is None]
     if usable:
-        own, parts, slack = [rows[k] for k in usable], [part[usable] for part in values], None
-        if held.bias_slack is not None:
-            slack = np.stack([path.of_candidates(part[:, None])[usable, 0] for part in held.bias_slack])
+        own, parts = [rows[k] for k in usable], [part[usable] for part in values]
+        slack = None if slack is None else slack[:, usable]
         with ledger.record("scoring"):
             _score(own, parts, path, settings)
             label_undetermined(own, parts, slack, path, settings, settings.scoring)
     _keep_best_values(rows)
+
+
+def _on_original_scale(
+    rows: list[Row], values: list[Array], slack: Array | None, transformed: TransformedTargets
+) -> tuple[list[Array], Array | None]:
+    """Predictions and half the intervals of their biases from values (E, l, c), with error bounds of the rows."""
+    splits, columns = len(transformed.folds), values[0].shape[2]
+    bounds = np.array([row.error_bound for row in rows])
+    error = np.broadcast_to(np.where(np.isfinite(bounds), bounds, 0.0)[:, None], (splits, len(rows), columns))
+    for row, reach in zip(rows, transformed.reach(values, error).max(axis=0)):
+        row.error_bound = float(reach) if np.isfinite(row.error_bound) else row.error_bound
+    if slack is not None:
+        slack = transformed.reach(values, slack)[:, :, None]
+    return transformed.predictions(values), slack
 
 
 def appraisal_of(grams: _Grams | FeatureGrams, path: Path, settings: Settings, known: dict) -> Appraisal | None:
@@ -290,41 +308,15 @@ def _hold_out(
         return hold_out(
             path.learner, grams.shared, path.targets, path.penalties, on_train=report, judge=judge, **options
         )
-    parts = []
-    for number, view in enumerate(grams.views):
+    parts, folds, whole = [], grams.task.inputs.folds, None
+    for number, (view, gram) in enumerate(grams.each_fold()):
         report = None if train is None else partial(train.add_fold, number)
-        targets = path.targets.take(view.rows, number)
-        parts.append(hold_out(path.learner, grams.of_fold(number), targets, path.penalties, on_train=report, **options))
-    test = [part.test[0] for part in parts]
-    folds = grams.task.inputs.folds
-    if folds.leave_one_out:
-        order = np.argsort([fold.test[0] for fold in folds])
-        test = [np.concatenate([test[i] for i in order], axis=1)]
-        if (whole := grams.views[0].problem.parent) is not None:  # transformers may depend on the rows' order
-            equalise_left_out(test[0], whole, path.targets)
-    return HeldOut(
-        test,
-        np.max([part.error for part in parts], axis=0),
-        np.any([part.failed for part in parts], axis=0),
-        all(part.exact for part in parts),
-        parts[0].reason,
-        _in_any([part.least_squares for part in parts]),
-        _in_any([part.rounded for part in parts]),
-        _stacked([part.bias_slack for part in parts]),
-        parts[0].rounding,
-    )
-
-
-def _in_any(marks: list[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
-    """The penalties that some view marks, if its learner makes such marks."""
-    known = [part for part in marks if part is not None]
-    return np.any(known, axis=0) if known else None
-
-
-def _stacked(slacks: list[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
-    """The bias intervals of all views, if their learner has such."""
-    known = [slack for slack in slacks if slack is not None]
-    return np.concatenate(known) if known else None
+        targets, whole = path.targets_of(view, number), gram.problem.parent
+        parts.append(hold_out(path.learner, gram, targets, path.penalties, on_train=report, **options))
+    test = folds.pooled([part.test[0] for part in parts])
+    if folds.leave_one_out and whole is not None:
+        equalise_left_out(test[0], whole, path.targets)  # transformers may depend on the rows' order
+    return HeldOut.of_views(parts, test)
 
 
 def _score(rows: list[Row], values: list[np.ndarray], path: Path, settings: Settings) -> None:

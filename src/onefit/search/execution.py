@@ -8,27 +8,25 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from .._exceptions import warn_caller
 from ..data.coding import CodedTargets
 from ..machines import Exactness
 from ..resources import Ledger
 from .basis_choice import choose_basis
-from .deadline import TimeBudgetWarning
-from .executors import Executor
+from .deadline import Deadline, TimeBudgetWarning
+from .executors import Executor, blas_limit
 from .forecast import forecast
 from .journal import Journal, JournalError
-from .plan import Plan, plan, warn_retraining
+from .plan import Plan, hand_over, plan, warn_retraining
 from .progress import Progress
 from .request import Request
 from .resuming import Resumption
 from .retraining import Retraining, retrained_row
-from .row import Row
 from .scoring import NeedsRetrainingError
 from .strategies import Strategy
 from .table import Table
-from .tasks import KernelTask, Settings, spread_tasks, waves
+from .tasks import KernelTask, Row, Settings, spread_tasks, waves
 
 LOGGER = logging.getLogger("onefit")
 
@@ -42,7 +40,7 @@ def evaluate_single(planned: Plan) -> Row:
 
 
 class Execution:
-    """Evaluates the candidates that a strategy proposes, and fills the ``table``."""
+    """Evaluates the candidates that a strategy proposes, and fills the ``table`` and the ``ledger``."""
 
     def __init__(
         self,
@@ -50,22 +48,23 @@ class Execution:
         strategy: Strategy,
         candidates: list[dict],
         progress: Progress,
-        journal: Journal | None = None,
+        journal: Journal | None,
+        ledger: Ledger,
     ) -> None:
         self.request, self.strategy, self.progress = request, strategy, progress
         self.table = Table(request, candidates, several_rounds=strategy.rounds != 1)
         self.journal = Resumption(journal, request, strategy, self.table)
-        self.ledger = Ledger()
+        self.ledger = ledger
         self.coded: dict[int, CodedTargets] = {}  # how the values of candidates with a fast path are read
         self.present: list[np.ndarray | None] = []  # classes that each fold trains on
         self._proved = -np.inf  # the best score that certificates have proved
 
     def run(self) -> None:
         """Evaluate rounds until the strategy proposes nothing more or time is over."""
-        table, deadline = self.table, self.request.deadline
+        table = self.table
         self._run_round(table.candidates, 0)
         while proposed := self.strategy.propose(table.candidates, table.scores()):
-            if deadline is not None and deadline.passed():
+            if self.request.deadline.passed():
                 break
             first = table.add_round(proposed)
             self._announce_round()
@@ -82,9 +81,8 @@ class Execution:
         than all that were, the better ones of these.
         """
         request, judged = replace(self.request, preprocessing="per_fold"), set[int]()
-        deadline = request.deadline
         while left := [k for k in self.table.close_to_best(judged) if k not in judged]:
-            if deadline is not None and deadline.passed():
+            if request.deadline.passed():
                 return
             judged.update(left)
             planned = plan(request, [self.table.candidates[k] for k in left])
@@ -106,6 +104,7 @@ class Execution:
     def _run_round(self, candidates: list[dict], first: int) -> None:
         """Evaluate candidates, numbered from ``first`` on: kernel by kernel, then those that have to be retrained."""
         planned = plan(self.request, candidates, first)
+        handed = hand_over(self.request, planned)
         if self.request.approximation is not None and self.request.basis is None and planned.tasks:
             basis = choose_basis(self.request.approximation, planned.tasks)
             self.request = replace(self.request, basis=basis)
@@ -116,7 +115,7 @@ class Execution:
         self._announce(planned, len(candidates))
         if self.request.basis is not None and planned.tasks:
             self._announce_passes(planned)
-        reasons = planned.retrain | (self._run_tasks(planned) if planned.tasks else {})
+        reasons = planned.retrain | handed | (self._run_tasks(planned) if planned.tasks else {})
         if not self.request.criterion.scores or self.request.approximation is not None:
             self._fail(planned.refused)
         elif reasons := reasons | {number: str(error) for number, error in planned.refused.items()}:
@@ -138,6 +137,8 @@ class Execution:
         self.present = settings.present
         if settings.certify is not None:
             settings = replace(settings, certify=settings.certify.after([self._proved]))
+        if self.request.approximation is not None:
+            settings = replace(settings, streaming=replace(settings.streaming, sums=self.journal.sums))
         executor = Executor(planned.resources, self.request.pre_dispatch)
         reasons: dict[int, str] = {}
         try:
@@ -162,7 +163,7 @@ class Execution:
         if screen is None or len(tasks) <= screen.keep:
             return tasks
         settings = replace(
-            settings, criteria=(screen.criterion,), scored=False, raise_errors=False, deadline=None, certify=None
+            settings, criteria=(screen.criterion,), scored=False, raise_errors=False, deadline=Deadline(), certify=None
         )
         found = dict(self._run_new("screening", tasks, settings, executor))
         for number, task in enumerate(tasks):
@@ -176,7 +177,7 @@ class Execution:
     ) -> Iterator[tuple[KernelTask, list[Row]]]:
         """(task, its rows) as tasks finish; with pruning in waves, whatever the number of workers."""
         if settings.certify is None or not settings.certify.prune:
-            if settings.deadline is not None:
+            if settings.deadline.limited:
                 tasks = spread_tasks(tasks)
             for number, rows in self._run_new("kernel", tasks, settings, executor):
                 yield tasks[number], rows
@@ -201,14 +202,13 @@ class Execution:
         for k, outcome in executor.run([tasks[number].without(known) for number in left], settings):
             self.ledger.include(outcome.ledger)
             new = [row for row in outcome.rows if row.candidate not in known]
-            if settings.deadline is not None:
-                settings.deadline.note_scores(new)
+            settings.deadline.note_scores(new)
             self.journal.enter(stage, new)
             yield left[k], rows[left[k]] + new
 
     def _retrain(self, reasons: dict[int, str], planned: Plan) -> None:
         """Train candidates without a fast path on every split; of refused ones scikit-learn has the last word."""
-        table, deadline = self.table, self.request.deadline
+        table = self.table
         table.add(self.journal.known("retraining", sorted(reasons)).values())
         left = {number: reasons[number] for number in sorted(reasons) if number not in table.rows}
         by_split = not self.request.folds.leave_one_out
@@ -217,8 +217,7 @@ class Execution:
             table.add([row])
             if contexts:
                 self.progress.told.add(row.candidate)
-            if deadline is not None:
-                deadline.note_scores([row])
+            self.request.deadline.note_scores([row])
         table.add(Row.unreached(number) for number in left if number not in table.rows)
         taken = [number for number in planned.refused if table.rows[number].exactness == Exactness.RETRAINED]
         warn_retraining({number: reasons[number] for number in taken}, len(table.candidates))
@@ -230,8 +229,8 @@ class Execution:
         request = self.request
         candidates = {number: self.table.candidates[number] for number in reasons}
         outcomes = Retraining.of(request, verbose, self.progress.search).run(
-            candidates, request.folds, total=len(self.table.candidates), contexts=contexts or {},
-            deadline=request.deadline if limited else None, n_jobs=request.n_jobs, pre_dispatch=request.pre_dispatch,
+            candidates, request.folds, request.deadline if limited else Deadline(), total=len(self.table.candidates),
+            contexts=contexts or {}, n_jobs=request.n_jobs, pre_dispatch=request.pre_dispatch,
         )  # fmt: skip
         for number, found in outcomes:
             row = retrained_row(number, reasons[number], found, request.error_score, request.folds.leave_one_out)
@@ -266,7 +265,7 @@ class Execution:
     def _announce_passes(self, planned: Plan) -> None:
         """Say how long passes over many rows will take, before the first."""
         assert planned.settings is not None
-        with threadpool_limits(planned.resources.blas_threads, "blas"):
+        with blas_limit(planned.resources.blas_threads):
             expected = forecast(planned.tasks, planned.settings, planned.resources.workers)
         if expected is not None:
             LOGGER.info(str(expected))
@@ -282,12 +281,12 @@ class Execution:
 
     def _warn_out_of_time(self, proposed: int) -> None:
         """Say what there was no time for: candidates, or a round that was ``proposed``."""
-        deadline, total = self.request.deadline, len(self.table.candidates)
+        seconds, total = self.request.deadline.seconds, len(self.table.candidates)
         missing = sum(row.exactness == Exactness.UNREACHED for row in self.table.rows.values())
-        if deadline is not None and (missing or proposed):
+        if missing or proposed:
             rest = f"; another round of {proposed} was not begun" if proposed else ""
             warn_caller(
-                f"The time budget of {deadline.seconds:g} s is used up: {total - missing} of {total} candidates were "
+                f"The time budget of {seconds:g} s is used up: {total - missing} of {total} candidates were "
                 f"evaluated{rest}. The best of these is chosen.",
                 TimeBudgetWarning,
             )

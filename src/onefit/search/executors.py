@@ -12,11 +12,12 @@ import platform
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from ..data.views import Views
 from ..gram.streamed import LANES
@@ -24,8 +25,7 @@ from ..resources import Ledger
 from ..resources.memory import check_budget, human, parse_budget
 from .approximate import evaluate_on_features
 from .evaluate import evaluate
-from .row import Row
-from .tasks import KernelTask, Settings, Streaming, divide
+from .tasks import KernelTask, Row, Settings, Streaming, divide
 
 THREADED_ROWS = 1500
 """Rows from which on a matrix is worth more than one BLAS thread."""
@@ -68,14 +68,28 @@ def allot(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None, *, crite
     budget = parse_budget(memory_budget)
     if not tasks:
         return Resources(budget=budget)
-    workers, n = min(effective_n_jobs(n_jobs), len(tasks)), tasks[0].inputs.folds.n
-    keep_bases, arrays = True, 0
+    workers, n = min(effective_n_jobs(n_jobs), len(tasks)), max(task.inputs.most_rows for task in tasks)
+    keep_bases, arrays = criteria or _bases_are_shared(tasks), 0
     for task in tasks:
+        if task.explicit:  # no n x n array
+            continue
         bases, views = len(task.kernel.bases), task.inputs.n_views
         work = max(task.kernel.buffers, task.squares) + int(criteria and task.inputs.per_fold(task.kernel))
         keep_bases &= check_budget(n, bases=bases, work=work, views=views, workers=workers, budget=budget)
         arrays = max(arrays, bases + work)
     return Resources(workers, _blas_threads(n, workers), keep_bases, budget, n, arrays)
+
+
+def _bases_are_shared(tasks: Sequence[KernelTask]) -> bool:
+    """Whether some base matrix is read by more than one kernel, path or fold, or again after a factorisation."""
+    several = len({task.group for task in tasks}) < len(tasks) or any(len(task.paths) > 1 for task in tasks)
+    factorised = any("smoother" in path.learner.offers for task in tasks for path in task.paths)
+    return several or factorised or any(task.inputs.n_views < _kernels_of(task) for task in tasks)
+
+
+def _kernels_of(task: KernelTask) -> int:
+    """How many Gram matrices a path of the task reads."""
+    return len(task.inputs.folds) if task.inputs.per_fold(task.kernel) else 1
 
 
 def allot_passes(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None) -> tuple[Resources, Streaming]:
@@ -91,6 +105,17 @@ def allot_passes(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None) -
 
 def _available_threads() -> int:
     return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """The BLAS libraries of this process, looked up once: that takes 2 ms, a tenth of a small search."""
+    return ThreadpoolController()
+
+
+def blas_limit(threads: int) -> Any:
+    """A context in which BLAS has at most so many threads."""
+    return _thread_pools().limit(limits=threads, user_api="blas")
 
 
 def _blas_threads(n: int, workers: int) -> int:
@@ -121,8 +146,8 @@ class _Worker:
             rows = evaluate_on_features(task, settings, ledger, may_end=self._scored)
             self._note_scores(rows, settings)
             return Outcome(rows, ledger)
-        if self._views is None or self._views.inputs is not task.inputs:
-            self._views = Views(task.inputs, Ledger(), self.keep_bases)
+        if self._views is None or self._views.inputs is not task.inputs or self._views.keep_folds == task.explicit:
+            self._views = Views(task.inputs, Ledger(), self.keep_bases, keep_folds=not task.explicit)
         for view in self._views.made:
             view.problem.release(wanted=task.kernel.bases)
         rows = evaluate(task, self._views, settings, may_end=self._scored)
@@ -130,7 +155,7 @@ class _Worker:
         return Outcome(rows, self._views.ledger.take())
 
     def _note_scores(self, rows: list[Row], settings: Settings) -> None:
-        self._scored |= settings.deadline is not None and any(row.scored for row in rows)
+        self._scored |= settings.deadline.limited and any(row.scored for row in rows)  # screening has no limit
 
 
 class Executor:
@@ -151,7 +176,7 @@ class Executor:
             if workers > 1 and _run_elsewhere(workers):
                 yield from self._in_processes(tasks, settings, workers)
                 return
-            with threadpool_limits(self.resources.blas_threads, "blas"):
+            with blas_limit(self.resources.blas_threads):
                 if workers > 1:
                     yield from self._in_threads(tasks, settings, workers)
                     return
@@ -192,7 +217,7 @@ def stream(jobs: Iterable, *, ordered: bool = True, **options: Any) -> Iterable:
 def _run_part(tasks: dict[int, KernelTask], settings: Settings, resources: Resources) -> dict[int, Outcome]:
     """Run tasks that share inputs and base matrices, in a process of its own."""
     worker = _Worker(resources.keep_bases)
-    with threadpool_limits(resources.blas_threads, "blas"):
+    with blas_limit(resources.blas_threads):
         return {number: worker.run(task, settings) for number, task in tasks.items()}
 
 

@@ -13,7 +13,6 @@ from ..gram.streamed import BLOCK, LANES, Sums
 from ..kernels import Gaussian
 from ..resources.memory import human
 from ..solvers.primal.ridge_path import ridge_path
-from .scorers import OF_SQUARES
 from .tasks import KernelTask, Settings
 
 MEASURED_ROWS = 1024
@@ -65,9 +64,10 @@ def _columns(task: KernelTask) -> int:
 
 def _from_squares(task: KernelTask, settings: Settings) -> bool:
     """Whether scores follow from sums, without a second pass."""
-    if settings.scoring is None or task.paths[0].coded.coding.classes is not None:
+    if settings.scoring is None:
         return False
-    return all(metric.twin in OF_SQUARES for metric in settings.scoring.metrics.values())
+    classes = task.paths[0].coded.coding.classes is not None
+    return all(metric.of_squares(classes) is not None for metric in settings.scoring.metrics.values())
 
 
 def _measure(m: int, d: int, c: int) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from ..data.coding import CodedTargets, code_targets, row_weights
 from ..data.labels import Labels, read_labels
 from ..gram import DenseGram
 from ..kernels import Kernel, NotDifferentiableError, WeightedSum
-from ..kernels.rows import Rows
+from ..kernels.row_pairs import RowPairs
 from ..machines.contract import Learner, Machine
 from ..machines.evidence import Evidence, MachinePath
 from ..machines.registry import read_machine
@@ -50,7 +50,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Setting:
+class GradientProblem:
     """Data and machine of a gradient search: all that stays the same from step to step."""
 
     X: Any  # checked rows, after the transformers
@@ -69,10 +69,10 @@ class Setting:
         return cast(Learner, replace(cast(Any, self.learner), epsilon=point.epsilon))
 
 
-def setting_of(
+def problem_of(
     estimator: Any, X: Any, y: Any, sample_weight: Any, folds: Folds, criterion: Criterion
-) -> tuple[Setting, Machine]:
-    """The setting of a final estimator on checked rows, and the machine that it is.
+) -> tuple[GradientProblem, Machine]:
+    """The problem of a final estimator on checked rows, and the machine that it is.
 
     Class weights are those of all rows, as everything else that learns from rows.
     """
@@ -84,7 +84,7 @@ def setting_of(
     )
     assert not isinstance(weights, tuple)
     labels = read_labels(y, classifier) if "labels" in criterion.reads else None
-    return Setting(X, coded, labels, machine.learner, weights, folds, criterion, given), machine
+    return GradientProblem(X, coded, labels, machine.learner, weights, folds, criterion, given), machine
 
 
 class Objective:
@@ -96,13 +96,18 @@ class Objective:
     """
 
     def __init__(
-        self, setting: Setting, start: Point, *, regularised: bool = False, learned: NDArray[np.bool_] | None = None
+        self,
+        problem: GradientProblem,
+        start: Point,
+        *,
+        regularised: bool = False,
+        learned: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.setting, self.start, self.regularised = setting, start, regularised
-        self.rows = Rows(setting.X)
+        self.problem, self.start, self.regularised = problem, start, regularised
+        self.rows = RowPairs(problem.X)
         self._all = self.coordinates(start)
         self.learned = np.ones(len(self._all), dtype=bool) if learned is None else learned.copy()
-        self.keeps_scale = setting.criterion.holds_penalty
+        self.keeps_scale = problem.criterion.holds_penalty
         if self.keeps_scale:  # it would send the kernel and its penalty to zero
             self.learned[self.n_kernel :] = False
         self.theta = self._all[self.learned]
@@ -145,9 +150,9 @@ class Objective:
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """(value, derivatives)."""
         self.evaluations += 1
-        setting, point = self.setting, self.point(theta)
+        problem, point = self.problem, self.point(theta)
         self.rows.forget_scaled()
-        gradient = setting.criterion.tangent(evidence_at(setting, point, self.rows))
+        gradient = problem.criterion.tangent(evidence_at(problem, point, self.rows))
         slopes = [*point.kernel.pullback(self.rows, gradient.gram), gradient.log_penalty, gradient.log_epsilon]
         by_log = np.array(slopes[: len(self._all)])[self.learned]
         if self._weights is not None:  # their sum is one
@@ -155,12 +160,12 @@ class Objective:
                 by_log[self._weights].sum()
             )
         value = gradient.value
-        if setting.criterion.greater_is_better:
+        if problem.criterion.greater_is_better:
             value, by_log = -value, -by_log
         elif value > 0:
             value, by_log = float(np.log(value)), by_log / value
         if self.regularised:
-            p, n = self.n_kernel, setting.folds.n
+            p, n = self.n_kernel, problem.folds.n
             away = theta[:p] - theta[:p].mean()
             size = 1.0 + 0.5 * float(away @ away)
             value += p / n * np.log(size)
@@ -168,16 +173,16 @@ class Objective:
         return value, by_log
 
 
-def evidence_at(setting: Setting, point: Point, rows: Rows, folds: Folds | None = None) -> Evidence:
+def evidence_at(problem: GradientProblem, point: Point, rows: RowPairs, folds: Folds | None = None) -> Evidence:
     """Evidence for a criterion at one point, on a fresh Gram matrix."""
     K = point.kernel.evaluate(rows.fresh)
-    folds = setting.folds if folds is None else folds
+    folds = problem.folds if folds is None else folds
     gram = DenseGram.of_matrix(K, point.kernel.positive).with_folds(folds)
     machine = MachinePath(
-        setting.learner_at(point), Targets(setting.coded.Y, setting.weights), setting.coded, ((point.penalty,),)
+        problem.learner_at(point), Targets(problem.coded.Y, problem.weights), problem.coded, ((point.penalty,),)
     )
-    present = setting.coded.present_classes(folds, setting.weights)
-    return Evidence(gram, setting.labels, machine, None, present, loss_weights=setting.loss_weights)
+    present = problem.coded.present_classes(folds, problem.weights)
+    return Evidence(gram, problem.labels, machine, None, present, loss_weights=problem.loss_weights)
 
 
 def descend(
@@ -220,17 +225,17 @@ def descend(
     return points
 
 
-def squared_input_gradients(setting: Setting, point: Point) -> Array:
+def squared_input_gradients(problem: GradientProblem, point: Point) -> Array:
     r"""The mean over rows of :math:`(\partial f / \partial x_j)^2`, summed over the columns of f: the diagonal of AGOP.
 
     f is the machine trained on all rows. Cost: one training, and two products with an n x n matrix for each column.
     """
-    n, rows = setting.folds.n, Rows(setting.X)
+    n, rows = problem.folds.n, RowPairs(problem.X)
     everything = np.arange(n)
     whole = Folds(n, (Fold(n, everything, np.empty(0, dtype=np.intp), everything),))
-    evidence = evidence_at(setting, point, rows, whole)
+    evidence = evidence_at(problem, point, rows, whole)
     (machines,) = cast(Any, evidence.tangent(False)).machines
-    found = np.zeros(setting.X.shape[1])
+    found = np.zeros(problem.X.shape[1])
     for machine in machines:
         if machine is not None:
             dual = np.zeros(n)

@@ -22,14 +22,17 @@ import numpy as np
 from .._public import set_module
 from ..machines import Exactness
 from .content_hash import content_hash
-from .row import Row
+from .tasks import LinearMachine, Row
 
 _DOUBLE = np.dtype("<f8")
 
 
 @dataclass(frozen=True)
 class StoredRow:
-    """A row without its candidate: fields as JSON, and the out-of-fold values as doubles if they were kept."""
+    """A row without its candidate: fields as JSON, and as doubles the arrays that were kept.
+
+    These are the out-of-fold values of the splits, then coefficients and constants of the machine.
+    """
 
     outcome: str
     values: bytes | None
@@ -50,10 +53,14 @@ def store_row(row: Row) -> StoredRow:
         "criteria": row.criteria,
         "curve": {name: np.asarray(scores, dtype=float).tolist() for name, scores in row.curve.items()},
     }
-    if row.values is None:
-        return StoredRow(json.dumps(fields), None)
-    fields["shapes"] = [part.shape for part in row.values]
-    return StoredRow(json.dumps(fields), b"".join(part.astype(_DOUBLE).tobytes() for part in row.values))
+    arrays: list[np.ndarray] = []
+    if row.values is not None:
+        fields["shapes"] = [part.shape for part in row.values]
+        arrays += row.values
+    if row.machine is not None:
+        arrays += [row.machine.coef, row.machine.intercept]
+        fields["machine"] = [[part.shape for part in arrays[-2:]], row.machine.negligible]
+    return StoredRow(json.dumps(fields), b"".join(part.astype(_DOUBLE).tobytes() for part in arrays) or None)
 
 
 def restore_row(candidate: int, stored: StoredRow) -> Row:
@@ -63,17 +70,19 @@ def restore_row(candidate: int, stored: StoredRow) -> Row:
         scores.update({name: np.array(values, dtype=float) for name, values in scores.items()})
     fields["exactness"] = Exactness(fields["exactness"])
     fields["failures"] = {int(split): reason for split, reason in fields["failures"].items()}
-    shapes = fields.pop("shapes", None)
-    return Row(candidate, **fields, values=None if shapes is None else _split(stored.values, shapes))
+    shapes, (of_machine, negligible) = fields.pop("shapes", None), fields.pop("machine", ([], 0.0))
+    arrays = _split(stored.values, [*(shapes or ()), *of_machine])
+    machine = LinearMachine(arrays[-2], arrays[-1], negligible) if of_machine else None
+    return Row(candidate, **fields, values=None if shapes is None else arrays[: len(shapes)], machine=machine)
 
 
 def _split(values: bytes | None, shapes: list[list[int]]) -> list[np.ndarray]:
     """Arrays of these shapes from the numbers of all of them."""
     numbers = np.frombuffer(values or b"", dtype=_DOUBLE).astype(float)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
     if ends[-1] != len(numbers):
-        raise ValueError(f"{len(numbers)} out-of-fold values where there should be {ends[-1]}")
-    return [part.reshape(shape) for part, shape in zip(np.split(numbers, ends[:-1]), shapes)]
+        raise ValueError(f"{len(numbers)} numbers where there should be {ends[-1]}")
+    return [numbers[first:end].reshape(shape) for first, end, shape in zip(ends, ends[1:], shapes)]
 
 
 def readable(params: dict[str, Any]) -> str:

@@ -23,20 +23,31 @@ from ..data.blocks import RowScan
 from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
 from ..data.labels import Labels, read_labels
 from ..data.streamed_fit import check_streamable
-from ..data.views import Inputs, checked_rows
+from ..data.transformed_target import TransformedTargets
+from ..data.views import Inputs, Resampler, checked_rows
 from ..data.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
-from ..machines.registry import read_machine
+from ..machines.wrappers import Model, read_model
 from .approximate import refuse_on_features
 from .certify import Certify, check_certifiable
-from .content_hash import content_hash
 from .executors import Resources, allot, allot_passes
+from .explicit_features import read_on_features
 from .request import Request
 from .retraining import scaled_penalty
-from .routing import final_weights, split_pipeline
+from .routing import features_of, sample_weight_of, transformers_key
 from .scoring import ScoredRows
 from .tasks import Entry, KernelTask, Path, Settings, order_tasks
+
+MANY_PAIRS = 45
+"""Pairs of classes from which on, if they are small, the work of each one outweighs what its penalties share."""
+SMALL_PAIR = 250
+"""Rows of such a pair."""
+FEW_PENALTIES = 3
+"""Penalties that share too little: with 20 to 30 classes of 30 to 100 rows and two or three C the fast path was 0.35 to
+0.6 times as fast as LIBSVM, which takes 0.1 ms a pair."""
+LARGE = 1000
+"""Rows from which on a single candidate whose folds share nothing is handed over: LIBSVM needs few entries of K."""
 
 
 @dataclass
@@ -78,7 +89,9 @@ def plan(request: Request, candidates: list[dict], first: int = 0) -> Plan:
                 'fold need preprocessing="shared".'
             )
         planned.resources, streaming = allot_passes(planned.tasks, request.n_jobs, request.memory_budget)
-        planned.settings = planned.settings and replace(planned.settings, streaming=streaming)
+        planned.settings = planned.settings and replace(
+            planned.settings, streaming=replace(streaming, seen=request.seen)
+        )
         return planned
     planned.resources = allot(planned.tasks, request.n_jobs, request.memory_budget, criteria=bool(request.columns))
     if request.scale_penalty and (planned.retrain or planned.refused):
@@ -94,7 +107,7 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
     for number, params in enumerate(candidates, first):
         model = clone(request.estimator).set_params(**clone(params, safe=False))
         try:
-            candidate = _read(model, params, request.fit_params)
+            candidate = _read(model, params, request)
         except NotUnderstoodError as reason:
             planned.retrain[number] = str(reason)
             continue
@@ -104,28 +117,40 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
         if request.approximation is not None and (wrong := refuse_on_features(candidate.machine)):
             planned.refused[number] = ValueError(wrong)
             continue
-        machine, inputs = candidate.machine, data.inputs_of(candidate)
+        machine = candidate.machine
+        try:
+            inputs = data.inputs_of(candidate)
+        except NotUnderstoodError as reason:
+            planned.retrain[number] = str(reason)
+            continue
         kernel, coded = data.bound(machine.kernel, inputs), data.coded(machine.pairs, machine.link)
-        if not (coded.coding.flat or machine.learner.several_outputs):
+        flat = coded.coding.flat if inputs.target is None else inputs.target.whole.y.ndim == 1
+        if not (flat or machine.learner.several_outputs or machine.separate == "outputs"):
             planned.retrain[number] = f"{machine.learner.name} has one target, and y has two dimensions"
             continue
-        given = check_sample_weight(candidate.sample_weight, request.folds.n)
+        given = check_sample_weight(candidate.model.sample_weight, request.folds.n)
         try:
-            targets = data.targets_of(machine, coded, given)
+            targets = data.targets_of(machine, coded, given, inputs.target)
         except (ValueError, TypeError) as error:
             planned.refused[number] = error
             continue
-        key = (inputs, kernel, machine.learner, machine.class_weight, machine.pairs, machine.link)
+        key = (inputs, kernel, candidate.explicit, machine.learner, machine.class_weight, machine.pairs, machine.link)
         entry = entries[key].setdefault(machine.penalties, Entry(number, machine.penalties))
         if entry.candidate != number:
             planned.same_as[number] = entry.candidate
             continue
         frozen = inputs.frozen or (request.shared and (machine.weights_follow_fold or kernel.follows_data))
-        paths.setdefault(key, Path(machine.learner, targets, coded, frozen))
-    tasks: defaultdict[tuple[Inputs, Kernel], list[Path]] = defaultdict(list)
+        balanced = machine.class_weight, machine.balance_weighted
+        paths.setdefault(key, Path(machine.learner, targets, coded, frozen, (), inputs.target, *balanced))
+    tasks: defaultdict[tuple[Inputs, Kernel, bool], list[Path]] = defaultdict(list)
     for key, path in paths.items():
-        tasks[key[:2]].append(replace(path, entries=tuple(entries[key].values())))
-    planned.tasks = order_tasks([KernelTask(*shared, tuple(own), request.basis) for shared, own in tasks.items()])
+        tasks[key[:3]].append(replace(path, entries=tuple(entries[key].values())))
+    planned.tasks = order_tasks(
+        [
+            KernelTask(inputs, kernel, tuple(own), request.basis, explicit)
+            for (inputs, kernel, explicit), own in tasks.items()
+        ]
+    )
     return planned
 
 
@@ -133,40 +158,63 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
 class _Candidate:
     """A candidate as the fast path reads it."""
 
+    model: Model
     machine: Machine
-    transformers: Any
-    sample_weight: Any
-    transformer_params: dict[str, Any]
     inputs_key: Any  # candidates with equal keys see the same inputs
+    explicit: bool = False  # rows are features after the transformers
 
 
-def _read(model, params: dict, fit_params: dict[str, Any]) -> _Candidate:
-    """The machine at the end of a model, and what stands before it."""
-    transformers, final = split_pipeline(model)
-    machine = read_machine(final)
-    weight, before = final_weights(model, fit_params)
+def _read(estimator, params: dict, request: Request) -> _Candidate:
+    """The machine inside of an estimator, and what stands around it."""
+    model = read_model(estimator, request.fit_params)
+    features: Any = features_of(model.transformers) if model.plain else None
+    linear = None
+    if features is not None and request.approximation is None:
+        linear = read_on_features(model.final, features, request.y)
+    machine = model.machine() if linear is None else linear
+    weight = model.sample_weight
     if weight is not None and bool(np.any(np.asarray(weight) < 0)):
         raise NotUnderstoodError("sample_weight has negative values")
-    if transformers is None:
-        return _Candidate(machine, None, weight, before, None)
-    if isinstance(machine.kernel, Precomputed):
-        raise NotUnderstoodError("transformers stand before a precomputed kernel")
-    last = model.steps[-1][0]
-    key = tuple(
-        (name, _hashable(value))
-        for name, value in sorted(params.items())
-        if name != last and not name.startswith(f"{last}__")
-    )
-    return _Candidate(machine, transformers, weight, before, key)
+    if linear is not None and request.classifier and weight is not None and not np.all(weight):
+        raise NotUnderstoodError(f"{type(model.final).__name__} counts classes without weight")
+    _check_wrappers(model, machine, request)
+    if not model.varied:
+        return _Candidate(model, machine, None)
+    explicit = linear is not None and features.n_components < min(request.folds.training_sizes)
+    return _Candidate(model, machine, transformers_key(model.prefix, params), explicit)
 
 
-def _hashable(value):
-    """A value that stands for a parameter in a key: itself, or a digest of what cannot be hashed."""
-    try:
-        hash(value)
-    except TypeError:
-        return content_hash(value)
-    return type(value).__name__, value
+def _check_wrappers(model: Model, machine: Machine, request: Request) -> None:
+    """Refuse what is not known of machines inside of samplers, transformed targets, or one of several."""
+    if model.plain:
+        return
+    if request.approximation is not None or request.columns or request.screen is not None or request.series is not None:
+        raise NotUnderstoodError(f"{_wrapper_name(model)} is cross-validated only, and with all features of the kernel")
+    two_dimensional = np.ndim(request.y) == 2
+    if model.separate == "outputs" and not two_dimensional:
+        raise NotUnderstoodError("MultiOutputRegressor needs a target of two dimensions")
+    if model.separate == "classes":
+        if two_dimensional:
+            raise NotUnderstoodError("OneVsRestClassifier is given several labels of each row")
+        labels = np.asarray(request.y)
+        if machine.class_weight is not None and len(np.unique(labels)) > 2:
+            raise NotUnderstoodError("OneVsRestClassifier balances each class against the rest")
+    if model.resamples and request.return_train_score:
+        raise NotUnderstoodError("train scores: samplers change the training rows")
+    if model.resamples and (request.scale_penalty or request.shared):
+        raise NotUnderstoodError("samplers change the number of training rows")
+
+
+def _refuse_single_class(request: Request) -> None:
+    labels = np.asarray(request.y)
+    if any(len(np.unique(labels[fold.train])) < 2 for fold in request.folds):
+        raise NotUnderstoodError("OneVsRestClassifier predicts a constant where a split trains on one class")
+
+
+def _wrapper_name(model: Model) -> str:
+    if model.resamples:
+        return "a Pipeline with samplers"
+    return "TransformedTargetRegressor" if model.target is not None else type(model.whole).__name__
 
 
 @dataclass
@@ -181,14 +229,18 @@ class _Data:
 
     def inputs_of(self, candidate: _Candidate) -> Inputs:
         """Inputs that a candidate is trained on; plain rows are checked at once."""
-        request, key = self.request, candidate.inputs_key
+        request, key, model = self.request, candidate.inputs_key, candidate.model
         if key not in self._inputs:
-            X = checked_rows(request.X) if candidate.transformers is None else request.X
-            if isinstance(X, RowScan) and candidate.transformers is not None:
-                check_streamable(candidate.transformers)
+            if model.separate == "classes":
+                _refuse_single_class(request)
+            transformers = Resampler(model.whole, model.place) if model.resamples else model.transformers
+            X = checked_rows(request.X) if transformers is None else request.X
+            if isinstance(X, RowScan) and transformers is not None:
+                check_streamable(transformers)
             self._inputs[key] = Inputs(
-                X, request.y, request.folds, candidate.transformers, request.shared, candidate.transformer_params,
-                request.return_train_score,
+                X, request.y, request.folds, transformers, request.shared, model.transformer_params,
+                request.return_train_score, _transformed(model, request), model.sees_transformed,
+                model.separate if model.sees_separate else None,
             )  # fmt: skip
         return self._inputs[key]
 
@@ -204,10 +256,13 @@ class _Data:
     def coded(self, pairs: Pairs | None, link: Link | None) -> CodedTargets:
         """The validated target, coded one-vs-rest or in pairs of classes."""
         if (pairs, link) not in self._coded:
-            self._coded[pairs, link] = code_targets(self.request.y, self.request.classifier, pairs, link)
+            known = None if self.request.seen is None else self.request.seen.classes
+            self._coded[pairs, link] = code_targets(self.request.y, self.request.classifier, pairs, link, known)
         return self._coded[pairs, link]
 
-    def targets_of(self, machine: Machine, coded: CodedTargets, given: np.ndarray | None) -> Targets:
+    def targets_of(
+        self, machine: Machine, coded: CodedTargets, given: np.ndarray | None, transformed: TransformedTargets | None
+    ) -> Targets:
         """Coded targets with the weights of rows; those of training on all rows too where criteria read such."""
         request, key = self.request, (machine.class_weight, machine.balance_weighted, machine.pairs)
         if key not in self._targets:
@@ -218,10 +273,13 @@ class _Data:
                 whole = row_weights(machine.class_weight, coded, request.folds, given, shared=True, **balanced)
             assert not isinstance(whole, tuple)
             self._targets[key] = Targets(coded.Y, weights, whole)
-        columns = coded.Y.shape[1]
+        targets = self._targets[key]
+        if transformed is not None:
+            targets = replace(targets, Y=transformed.whole.Y)
+        columns = targets.Y.shape[1]
         if len(machine.penalties) not in (1, columns):
             raise ValueError(f"alpha has {len(machine.penalties)} values for {columns} targets: one, or one for each.")
-        return self._targets[key]
+        return targets
 
 
 def _check_approximable(request: Request) -> None:
@@ -266,9 +324,11 @@ def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) ->
 
 def _settings(request: Request, planned: Plan, target: Labels | None) -> Settings:
     """Settings that all tasks share, with the classes that each fold trains on."""
-    weight, _ = final_weights(request.estimator, request.fit_params)
-    coded = code_targets(request.y, request.classifier)
+    weight = sample_weight_of(request.estimator, request.fit_params)
+    coded = code_targets(request.y, request.classifier, known=None if request.seen is None else request.seen.classes)
     present = coded.present_classes(request.folds, check_sample_weight(weight, request.folds.n))
+    if request.seen is not None:  # rows that came before have all classes
+        present = [None] * len(request.folds)
     return Settings(
         request.X,
         request.y,
@@ -301,15 +361,53 @@ def _certify(request: Request, planned: Plan) -> Certify | None:
     return Certify(criterion.tolerance, criterion.prune)
 
 
+def _transformed(model: Model, request: Request) -> TransformedTargets | None:
+    """Targets as a TransformedTargetRegressor gives them to the machine; whatever goes wrong is retrained."""
+    if model.target is None:
+        return None
+    try:
+        return TransformedTargets.fit(model.target, request.y, request.folds)
+    except Exception as error:
+        raise NotUnderstoodError(f"the target cannot be transformed: {type(error).__name__}: {error}") from error
+
+
+def hand_over(request: Request, planned: Plan) -> dict[int, str]:
+    """Take candidates that cannot gain out of a plan; {number: reason}. Only plain cross-validation is handed over."""
+    plain = isinstance(request.criterion, CV) and not (
+        request.criterion.certify or request.columns or request.screen or request.series or request.scale_penalty
+        or request.shared or request.approximation
+    )  # fmt: skip
+    if not plain or request.folds.leave_one_out:
+        return {}
+    alone = len(planned.tasks) == 1 and len(planned.tasks[0].candidates) == 1
+    handed = [task for task in planned.tasks if all(_cannot_gain(task, path, alone) for path in task.paths)]
+    planned.tasks = [task for task in planned.tasks if task not in handed]
+    reason = "nothing to gain: so few candidates share so little that scikit-learn is as fast"
+    return {number: reason for task in handed for number in task.candidates}
+
+
+def _cannot_gain(task: KernelTask, path: Path, alone: bool) -> bool:
+    Y = path.targets.Y
+    if task.explicit:  # features of a Pipeline, for a path of ridges: a single one shares nothing
+        return len(path.penalties) == 1
+    if not path.learner.certifies:  # no support vector machine
+        return False
+    if alone:
+        return task.inputs.per_fold(task.kernel) and len(Y) >= LARGE
+    small = np.count_nonzero(Y) / Y.shape[1] < SMALL_PAIR
+    return Y.shape[1] >= MANY_PAIRS and small and len(path.penalties) <= FEW_PENALTIES
+
+
 def flat_target(estimator, y):
     """The target without a second dimension of length one, with scikit-learn's warning, for machines of one target."""
     if getattr(y, "ndim", 1) != 2 or y.shape[1] != 1 or is_classifier(estimator):
         return y
     try:
-        learner = read_machine(split_pipeline(estimator)[1]).learner
+        model = read_model(estimator)
+        several = model.machine().learner.several_outputs
     except (NotUnderstoodError, TypeError, ValueError):
         return y
-    return y if learner.several_outputs else column_or_1d(y, warn=True)
+    return column_or_1d(y, warn=True) if model.plain and not several else y
 
 
 @set_module("onefit")

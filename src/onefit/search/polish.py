@@ -18,10 +18,10 @@ from .._exceptions import NotUnderstoodError
 from ..criteria import CV, Criterion
 from ..data.views import checked_rows
 from ..kernels import Kernel, NotDifferentiableError
-from ..kernels.gamma import variance_of
-from .gradient import Objective, Point, descend, setting_of
+from ..kernels.parameters import variance_of
+from .gradient import Objective, Point, descend, problem_of
 from .request import Request
-from .routing import final_weights, split_pipeline
+from .routing import split_pipeline
 from .scorers import LossScorer
 from .strategies import Strategy
 
@@ -91,21 +91,19 @@ def polished(request: Request, params: dict[str, Any], criterion: Criterion) -> 
     """
     try:
         estimator = clone(request.estimator).set_params(**params)
-        transformers, final = split_pipeline(estimator)
-        weights, before = final_weights(estimator, request.fit_params)
-        X = request.X if transformers is None else clone(transformers).fit_transform(request.X, request.y, **before)
+        model = split_pipeline(estimator, request.fit_params)
+        X, final, prefix = model.transformed(request.X, request.y), model.final, model.prefix
         X = checked_rows(X)
-        setting, machine = setting_of(final, X, request.y, weights, request.folds, criterion)
+        problem, machine = problem_of(final, X, request.y, model.sample_weight, request.folds, criterion)
         if len(machine.penalties) != 1 or machine.penalties[0] <= 0:
             return None
         epsilon = getattr(final, "epsilon", None) or None
         start = Point(machine.kernel.bound(X.shape[1], variance_of(X)), machine.penalties[0], epsilon)
-        prefix = "" if final is estimator else f"{estimator.steps[-1][0]}__"
         searched = {name.removeprefix(prefix) for name in params}
         learned = _learned(start, searched, final)
         if not learned.any():
             return None
-        end = descend(Objective(setting, start, learned=learned), EVALUATIONS, max_evaluations=EVALUATIONS)[-1]
+        end = descend(Objective(problem, start, learned=learned), EVALUATIONS, max_evaluations=EVALUATIONS)[-1]
     except (NotDifferentiableError, NotUnderstoodError, np.linalg.LinAlgError):
         return None
     found = dict(params)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.indexing import take_block, take_metadata, take_rows
+from ..data.folds import take_block, take_metadata, take_rows
 from .request import Request
-from .row import Row
+from .tasks import Row
 
 WIDTH = 80
 """Columns of a printed line, as in scikit-learn."""

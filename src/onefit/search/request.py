@@ -6,6 +6,7 @@ import numbers
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,20 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 
-from ..criteria import CV, Criterion
-from ..criteria.losses import refuse_loss_of_classes
+from .._exceptions import warn_caller
+from ..criteria import CV, REGISTRY, Criterion, resolve
+from ..criteria.base import needs_no_machine
+from ..criteria.row_losses import refuse_loss_of_classes
 from ..data import Folds
 from ..gram.approximation import Landmarks, RandomFeatures
 from ..gram.basis import Basis
+from ..machines import Exactness
 from ..machines.contract import Series
 from .deadline import Deadline, parse_seconds
 from .scorers import LossScorer
 from .scoring import Scoring
-from .screening import Screen
+from .seen_rows import SeenRows
+from .tasks import KernelTask, Row
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Request:
     ``fit_params`` and ``score_params`` are full-length metadata of the estimator and of its scorers. ``criterion``
     selects; if it is a score of out-of-fold values ``scoring`` gives it, otherwise it is the first of ``columns``, the
     criteria whose natural values are reported. Without ``scoring`` only out-of-fold values are wanted. ``basis`` is
-    what an ``approximation`` has drawn, once it has.
+    what an ``approximation`` has drawn, once it has. ``seen`` are rows that came before these, of which sums are known.
     """
 
     estimator: Any
@@ -57,7 +62,8 @@ class Request:
     memory_budget: float | str | None = None
     approximation: Landmarks | RandomFeatures | None = None
     basis: Basis | None = None
-    deadline: Deadline | None = None
+    seen: SeenRows | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
     def by(self, criteria: Sequence[Criterion]) -> Request:
         """The request with other criteria: the first of them selects."""
@@ -175,3 +181,51 @@ def draw_folds(estimator, cv, X, y, **params) -> Folds:
             f"cv.split and cv.get_n_splits return inconsistent results. Expected {expected} splits, got {len(folds)}"
         )
     return folds
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A criterion, and how many kernels it leaves."""
+
+    criterion: Criterion
+    keep: int
+
+    @classmethod
+    def of(cls, screen) -> Screen:
+        """From the pair that a search is given."""
+        if not isinstance(screen, tuple | list) or len(screen) != 2:
+            raise ValueError(f'screen must be None or a pair such as ("sm", 5), got {screen!r}.')
+        criterion, keep = resolve(screen[0]), screen[1]
+        if not needs_no_machine(criterion) or len(criterion.choices()) > 1:
+            able = ", ".join(name for name, kind in REGISTRY.items() if needs_no_machine(kind()))
+            raise ValueError(f"screen needs a criterion that reads the kernel only ({able}), not {criterion}.")
+        if not isinstance(keep, Integral) or isinstance(keep, bool) or keep < 1:
+            raise ValueError(f"screen must keep a positive whole number of kernels, got {keep!r}.")
+        return cls(criterion.choices()[0], int(keep))
+
+    def value(self, rows: Sequence[Row]) -> float:
+        """The criterion's value of a kernel, from the rows of its candidates."""
+        return rows[0].criteria.get(self.criterion.name, np.nan)
+
+    def divide(self, tasks: Sequence[KernelTask], found: dict[int, list[Row]]) -> tuple[list[KernelTask], list[Row]]:
+        """(tasks to evaluate, rows of the candidates of all others). Ties go to the kernel that comes first.
+
+        ``found`` are the rows of each task, by its number.
+        """
+        name, sign = self.criterion.name, 1.0 if self.criterion.greater_is_better else -1.0
+        values = [self.value(found[number]) for number in range(len(tasks))]
+        order = sorted(range(len(tasks)), key=lambda number: _rank_key(sign * values[number]))
+        without = [number for number in range(len(tasks)) if np.isnan(values[number])]
+        if without:
+            reason = found[without[0]][0].status
+            warn_caller(f"{name} has no value for {len(without)} of {len(tasks)} kernels, which come last: {reason}.")
+        pruned = [
+            Row(candidate, exactness=Exactness.PRUNED, status=f"screened out by {name}")
+            for number in order[self.keep :]
+            for candidate in tasks[number].candidates
+        ]
+        return [tasks[number] for number in sorted(order[: self.keep])], pruned
+
+
+def _rank_key(value: float) -> float:
+    return np.inf if np.isnan(value) else -value

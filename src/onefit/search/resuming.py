@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 
 import sklearn
 
 from .. import __version__
 from .content_hash import content_hash
 from .journal import Journal, Record
+from .kept_sums import KeptSums
 from .request import Request
-from .row import Row
 from .strategies import Strategy
 from .table import Table
+from .tasks import Row
 
 LOGGER = logging.getLogger("onefit")
 
@@ -21,7 +23,7 @@ class Resumption:
     """Rows that a journal knows of this very search, and new ones that are entered there; without one, nothing."""
 
     def __init__(self, journal: Journal | None, request: Request, strategy: Strategy, table: Table) -> None:
-        self.table = table
+        self.table, self.earlier = table, None if request.seen is None else request.seen.mark
         self.record = None if journal is None else _record(journal, request, strategy, table.candidates)
 
     def known(self, stage: str, numbers) -> dict[int, Row]:
@@ -31,6 +33,13 @@ class Resumption:
         candidates = {number: self.table.candidates[number] for number in numbers}
         known = self.record.known(stage, candidates)
         return self.record.known("retraining", candidates) | known if stage == "kernel" else known
+
+    @property
+    def sums(self) -> KeptSums | None:
+        """Where sums over the rows are kept."""
+        if self.record is None:
+            return None
+        return KeptSums(os.path.abspath(self.record.journal.path), self.record.mark, self.earlier)
 
     def enter(self, stage: str, rows: list[Row]) -> None:
         """Enter finished rows, and candidates that repeat theirs; what has failed is tried again."""
@@ -66,6 +75,7 @@ def _ingredients(request: Request, strategy: Strategy, candidates: list[dict]) -
         "criteria": (request.criterion, request.columns, request.scale_penalty),
         "candidates": (type(strategy), candidates),
         "scoring": None if request.scoring is None else request.scoring.given,
+        **({} if request.seen is None else {"rows before": request.seen.mark}),
         **{name: getattr(request, name) for name in options},
     }
 

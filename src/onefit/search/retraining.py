@@ -5,26 +5,27 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from traceback import format_exc
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
 from ..data import Folds
-from ..data.indexing import take_block, take_metadata, take_rows
+from ..data.folds import take_block, take_metadata, take_rows
 from ..machines import Exactness
+from ..machines.wrappers import innermost, read_model
 from .deadline import Deadline
 from .executors import stream
+from .explicit_features import shared_features
 from .progress import SplitLines
 from .request import Request
-from .row import Row
 from .scoring import score_model
+from .tasks import Row
 
 
 @dataclass
@@ -42,8 +43,9 @@ class SplitScores:
 class Retraining:
     """How a candidate is trained on some of n rows and scored on others, as GridSearchCV does.
 
-    ``scorer`` is what ``check_scoring`` returns; ``named`` says that it is several by name. With ``scale_penalty`` the
-    penalty follows the share of the rows that are trained on. ``caller`` is the search that callbacks are told of.
+    ``scorer`` is what ``check_scoring`` returns; ``named`` says that it is several by name, ``plain`` that it reads
+    nothing but responses to the tested rows. With ``scale_penalty`` the penalty follows the share of the rows that are
+    trained on. ``caller`` is the search that callbacks are told of.
     """
 
     estimator: Any
@@ -59,6 +61,7 @@ class Retraining:
     scale_penalty: bool = False
     verbose: int = 0
     caller: Any = None
+    plain: bool = False
 
     @classmethod
     def of(cls, request: Request, verbose: int, caller: Any) -> Retraining:
@@ -67,61 +70,142 @@ class Retraining:
         assert scoring is not None
         score_params = request.score_params if any(metric.params for metric in scoring.metrics.values()) else {}
         scorer = scoring.multi_scorer(request.estimator) if scoring.named else scoring.scorers
+        # scikit-learn's own scorers ask for predictions; other callables may look into a Pipeline
+        plain = all(hasattr(metric.scorer, "get_metadata_routing") for metric in scoring.metrics.values())
         return cls(
             request.estimator, request.X, request.y, request.folds.n, request.fit_params, scorer, score_params,
             scoring.named, request.error_score, request.return_train_score, request.scale_penalty, verbose, caller,
+            plain,
         )  # fmt: skip
 
     def run(
         self,
         candidates: dict[int, dict],
         folds: Folds,
+        deadline: Deadline,
         *,
         total: int,
         contexts: dict[int, list],
-        deadline: Deadline | None = None,
         **workers: Any,
     ) -> Iterator[tuple[int, list[SplitScores]]]:
-        """(number, outcome of each split) of some of ``total`` candidates, in order, as they finish.
+        """(number, outcome of each split) of some of ``total`` candidates, as they finish.
 
-        All fits share the workers. Candidates that are not begun before the ``deadline`` are not there.
+        All fits share the workers. Candidates that are not begun before the ``deadline`` are not there. Those that see
+        the same explicit features are trained one after another on each split, for which these are computed once.
         """
+        groups = self._groups(candidates)
 
         def jobs() -> Iterator:
             splits = [(fold.train, fold.test) for fold in folds]
-            for number, params in candidates.items():
-                if deadline is not None and deadline.passed():
+            for group in groups:
+                if deadline.passed():
                     return
-                own = contexts.get(number) or [None] * len(splits)
-                for split, (rows, context) in enumerate(zip(splits, own)):
-                    lines = SplitLines(self.verbose, params, number, total, split, len(splits))
-                    yield delayed(_fit_and_score)(self, params, *rows, lines, context)
+                for split, rows in enumerate(splits):
+                    trainings = [
+                        _Training(
+                            candidates[number],
+                            SplitLines(self.verbose, candidates[number], number, total, split, len(splits)),
+                            contexts[number][split] if contexts.get(number) else None,
+                        )
+                        for number in group
+                    ]
+                    yield delayed(_fit_and_score_group)(self, trainings, *rows)
 
         if not candidates:
             return
         outcomes = iter(stream(jobs(), **workers))
-        for number in candidates:
+        for group in groups:
             if found := list(islice(outcomes, len(folds))):
-                yield number, found
+                yield from zip(group, map(list, zip(*found)))
         deque(outcomes, maxlen=0)  # nothing is left, but joblib ends its workers only when it is asked once more
 
+    def _groups(self, candidates: dict[int, dict]) -> list[list[int]]:
+        """Numbers of candidates, those together that differ only behind transformers whose features they share."""
+        groups: dict[Any, list[int]] = {}
+        for number, params in candidates.items():
+            key = shared_features(self.estimator, params) if self.plain else None
+            groups.setdefault(number if key is None else key, []).append(number)
+        return list(groups.values())
 
-def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines, context) -> SplitScores:
-    lines.start()
-    model = clone(how.estimator).set_params(**clone(params, safe=False))
-    pairwise = get_tags(model).input_tags.pairwise
-    X_train, y_train = take_block(pairwise, how.X, train, train), take_rows(how.y, train)
-    X_test, y_test = take_block(pairwise, how.X, test, train), take_rows(how.y, test)
-    fit_params, score_train, score_test = (
-        {name: take_metadata(value, rows, how.n) for name, value in metadata.items()}
-        for metadata, rows in ((how.fit_params, train), (how.score_params, train), (how.score_params, test))
-    )
+
+@dataclass(frozen=True)
+class _Training:
+    """One candidate on one split: its parameters, and who is told of it."""
+
+    params: dict
+    lines: SplitLines
+    context: Any
+
+
+def _fit_and_score_group(how: Retraining, trainings: list[_Training], train, test) -> list[SplitScores]:
+    """Train candidates on one split, with features that are computed once where there are several."""
+    if len(trainings) == 1:
+        return [_fit_and_score(how, trainings[0], _Split.of(how, trainings[0], train, test))]
+    split, start = _Split.of(how, trainings[0], train, test), time.perf_counter()
+    features = split.with_features(how, trainings[0])
+    seconds = (time.perf_counter() - start) / len(trainings)
+    outcomes = [_fit_and_score(how, training, features or split) for training in trainings]
+    for outcome in outcomes:
+        outcome.fit_seconds += seconds
+    return outcomes
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Rows that are trained on and tested, with their metadata.
+
+    ``told`` is what callbacks are told of the training rows. ``transformed`` says that the rows have been through all
+    steps of a Pipeline but the last.
+    """
+
+    X: tuple[Any, Any]
+    y: tuple[Any, Any]
+    fit_params: dict[str, Any]
+    score_params: tuple[dict[str, Any], dict[str, Any]]
+    told: dict[str, Any]
+    transformed: bool = False
+
+    @classmethod
+    def of(cls, how: Retraining, training: _Training, train, test) -> _Split:
+        """One split of the data."""
+        pairwise = get_tags(_model_of(how, training)).input_tags.pairwise
+        fit_params, score_train, score_test = (
+            {name: take_metadata(value, rows, how.n) for name, value in metadata.items()}
+            for metadata, rows in ((how.fit_params, train), (how.score_params, train), (how.score_params, test))
+        )
+        X = take_block(pairwise, how.X, train, train), take_block(pairwise, how.X, test, train)
+        y = take_rows(how.y, train), take_rows(how.y, test)
+        told = {"X": X[0], "y": y[0], "metadata": _weights(fit_params)}
+        return cls(X, y, fit_params, (score_train, score_test), told)
+
+    def with_features(self, how: Retraining, training: _Training) -> _Split | None:
+        """The split behind the transformers of a candidate; None if these fail, which every candidate is to tell."""
+        model = _model_of(how, training)
+        try:
+            parts, transformers = read_model(model, self.fit_params), model[:-1]
+            weight, before = parts.sample_weight, parts.transformer_params
+            X = transformers.fit_transform(self.X[0], self.y[0], **before), transformers.transform(self.X[1])
+        except Exception:
+            return None
+        params = {} if weight is None else {"sample_weight": weight}
+        return replace(self, X=X, fit_params=params, transformed=True)
+
+
+def _model_of(how: Retraining, training: _Training) -> Any:
+    return clone(how.estimator).set_params(**clone(training.params, safe=False))
+
+
+def _fit_and_score(how: Retraining, training: _Training, split: _Split) -> SplitScores:
+    training.lines.start()
+    model, context = _model_of(how, training), training.context
+    if split.transformed:
+        model = model.steps[-1][1]
     scoring = {"named": how.named, "error_score": how.error_score}
     start = time.perf_counter()
     try:
         if how.scale_penalty:
-            model.set_params(**scaled_penalty(model, len(train) / how.n))
-        _fit(how, model, X_train, y_train, fit_params, context)
+            model.set_params(**scaled_penalty(model, len(split.y[0]) / how.n))
+        _fit(how, model, split, context)
     except Exception:
         if how.error_score == "raise":
             raise
@@ -129,25 +213,26 @@ def _fit_and_score(how: Retraining, params: dict, train, test, lines: SplitLines
         outcome.fit_seconds = time.perf_counter() - start
     else:
         fitted = time.perf_counter()
-        outcome = SplitScores(score_model(how.scorer, model, X_test, y_test, score_test, **scoring))
+        outcome = SplitScores(score_model(how.scorer, model, split.X[1], split.y[1], split.score_params[1], **scoring))
         outcome.fit_seconds, outcome.score_seconds = fitted - start, time.perf_counter() - fitted
         if how.return_train_score:
-            outcome.train = score_model(how.scorer, model, X_train, y_train, score_train, **scoring)
+            outcome.train = score_model(how.scorer, model, split.X[0], split.y[0], split.score_params[0], **scoring)
     finally:
         if context is not None:
-            context.call_on_fit_task_end(estimator=how.caller, X=X_train, y=y_train, metadata=_weights(fit_params))
-    lines.end(outcome.test, outcome.train, outcome.fit_seconds + outcome.score_seconds)
+            context.call_on_fit_task_end(estimator=how.caller, **split.told)
+    training.lines.end(outcome.test, outcome.train, outcome.fit_seconds + outcome.score_seconds)
     return outcome
 
 
-def _fit(how: Retraining, model, X, y, fit_params: dict, context) -> None:
+def _fit(how: Retraining, model, split: _Split, context) -> None:
+    X, y = split.X[0], split.y[0]
     target = () if y is None else (y,)
     if context is None:
-        model.fit(X, *target, **fit_params)
+        model.fit(X, *target, **split.fit_params)
         return
     with context.propagate_callback_context(model):
-        context.call_on_fit_task_begin(estimator=how.caller, X=X, y=y, metadata=_weights(fit_params))
-        model.fit(X, *target, **fit_params)
+        context.call_on_fit_task_begin(estimator=how.caller, **split.told)
+        model.fit(X, *target, **split.fit_params)
 
 
 def _weights(fit_params: dict) -> dict | None:
@@ -203,7 +288,7 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
 
 def scaled_penalty(estimator, share: float) -> dict:
     """The final estimator's alpha times, or C divided by, the share of rows trained on."""
-    prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
+    prefix, _ = innermost(estimator)
     params = estimator.get_params()
     if f"{prefix}alpha" in params:
         return {f"{prefix}alpha": np.multiply(params[f"{prefix}alpha"], share)}

@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn import get_config
+from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import process_routing
 
 from .._exceptions import NotUnderstoodError, warn_caller
 from ..data.weights import as_numbers
+from ..machines.wrappers import Model, read_model
+from .content_hash import content_hash
 from .scorers import LossScorer
 from .scoring import accepts_sample_weight
+
+FEATURES = (Nystroem, RBFSampler, SkewedChi2Sampler, PolynomialCountSketch)
+"""Transformers that make explicit features of a kernel."""
 
 
 def routing_enabled() -> bool:
@@ -23,7 +29,7 @@ def routing_enabled() -> bool:
 
 
 @dataclass(frozen=True)
-class Routed:
+class Routing:
     """Full-length metadata for each party."""
 
     estimator: dict[str, Any]
@@ -31,7 +37,7 @@ class Routed:
     scorer: dict[str, Any]
 
 
-def route(search, params: dict[str, Any]) -> Routed:
+def route(search, params: dict[str, Any]) -> Routing:
     """Distribute the keyword arguments of ``fit`` as GridSearchCV does, with and without metadata routing."""
     params = {name: value for name, value in params.items() if value is not None}
     for name in params:
@@ -39,14 +45,14 @@ def route(search, params: dict[str, Any]) -> Routed:
             as_numbers(params[name], name)
     if routing_enabled():
         routed = process_routing(search, "fit", **params)
-        return Routed(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score))
+        return Routing(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score))
     rest = {name: value for name, value in params.items() if name != "groups"}
     grids = [search.param_grid] if isinstance(search.param_grid, Mapping) else search.param_grid
     searched = {name for grid in grids if isinstance(grid, Mapping) for name in grid}
     _check_fit_params(search.estimator, rest, searched)
     splitter = {"groups": params.get("groups")}  # also None: a splitter may insist on the argument
     scorer_metadata = {"sample_weight": rest["sample_weight"]} if "sample_weight" in rest else {}
-    return Routed(rest, splitter, scorer_metadata)
+    return Routing(rest, splitter, scorer_metadata)
 
 
 def _check_fit_params(estimator, names: Iterable[str], searched: Container[str] = ()) -> None:
@@ -76,11 +82,7 @@ def _takes(function, name: str) -> bool:
     return name in arguments or any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
 
 
-def _requests(obj, method, params) -> set[str]:
-    return set(get_routing_for_object(obj).consumes(method, params.keys()))
-
-
-def scorer_params(search, routed: Routed, name: str, scorer, multi) -> dict[str, Any]:
+def scorer_params(search, routed: Routing, name: str, scorer, multi) -> dict[str, Any]:
     """Metadata of one scorer. ``multi`` is scikit-learn's scorer of several metrics, or None for a single one."""
     if routing_enabled():
         if multi is None:
@@ -99,46 +101,41 @@ def scorer_params(search, routed: Routed, name: str, scorer, multi) -> dict[str,
     return {}
 
 
-def split_pipeline(estimator):
-    """(transformers or None, final estimator) of a Pipeline or of an estimator by itself."""
-    if not isinstance(estimator, Pipeline):
-        return None, estimator
-    if type(estimator) is not Pipeline:
-        raise NotUnderstoodError(f"{type(estimator).__name__} is derived from Pipeline and may do anything")
-    final = estimator.steps[-1][1]
-    if isinstance(final, Pipeline):
-        raise NotUnderstoodError("a Pipeline ends in another Pipeline")
-    return (estimator[:-1] if len(estimator.steps) > 1 else None), final
+def features_of(transformers: Any) -> Any:
+    """The last transformer, if it makes explicit features of a kernel, ``n_components`` of them; else None."""
+    last = transformers.steps[-1][1] if isinstance(transformers, Pipeline) else None
+    return last if type(last) in FEATURES and getattr(last, "kernel", None) != "precomputed" else None
 
 
-def final_weights(estimator, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """(sample_weight of the final estimator, metadata for the transformers before it)."""
-    if not isinstance(estimator, Pipeline):
-        unknown = set(params) - {"sample_weight"}
-        if unknown:
-            raise NotUnderstoodError(f"fit takes {', '.join(sorted(unknown))}")
-        return params.get("sample_weight"), {}
-    last = estimator.steps[-1][0]
-    if routing_enabled():
-        if not params:
-            return None, {}
-        final = dict(process_routing(estimator, "fit", **params)[last].fit)
-        wanted = _requests(estimator[:-1], "fit_transform", params) if len(estimator.steps) > 1 else ()
-        before = {name: params[name] for name in wanted}
-    else:
-        prefix = f"{last}__"
-        final = {name.removeprefix(prefix): value for name, value in params.items() if name.startswith(prefix)}
-        before = {name: value for name, value in params.items() if not name.startswith(prefix)}
-        if any("__" not in name for name in before):
-            raise NotUnderstoodError("a Pipeline takes fit parameters as step__parameter only")
-    if set(final) - {"sample_weight"}:
-        raise NotUnderstoodError(f"the final step takes {', '.join(sorted(final))}")
-    return final.get("sample_weight"), before
+def transformers_key(prefix: str, params: dict[str, Any]) -> tuple:
+    """A key that is equal for candidates, of one estimator, that differ in the machine at a ``prefix`` only."""
+    return tuple(
+        (name, _hashable(value))
+        for name, value in sorted(params.items())
+        if name != prefix.removesuffix("__") and not name.startswith(prefix)
+    )
+
+
+def _hashable(value: Any) -> Any:
+    """A value that stands for a parameter in a key: itself, or a digest of what cannot be hashed."""
+    try:
+        hash(value)
+    except TypeError:
+        return content_hash(value)
+    return type(value).__name__, value
+
+
+def split_pipeline(estimator, fit_params: dict[str, Any] | None = None) -> Model:
+    """A machine, alone or behind the transformers of Pipelines, taken apart; other wrappers are not understood."""
+    model = read_model(estimator, fit_params)
+    if not model.plain:
+        raise NotUnderstoodError("more than transformers stands before the machine")
+    return model
 
 
 def sample_weight_of(estimator, params: dict[str, Any]) -> Any:
-    """The final estimator's ``sample_weight``, whatever else ``fit`` is given; None if it cannot be told."""
+    """The machine's ``sample_weight``, whatever else ``fit`` is given; None if it cannot be told."""
     try:
-        return final_weights(estimator, params)[0]
+        return read_model(estimator, params).sample_weight
     except NotUnderstoodError:
         return None if isinstance(estimator, Pipeline) else params.get("sample_weight")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.pipeline import Pipeline
 
-from ..criteria.losses import Loss, left_out_losses, row_losses
+from ..criteria.row_losses import Loss, left_out_losses, row_losses
 from ..data.coding import Coding, PairCoding, class_probabilities
 
 
@@ -136,11 +136,12 @@ def _decision_values(estimator: Any, X: Any) -> tuple[Coding, Array]:
         values = np.asarray(estimator.predict(X), dtype=np.float64)
         return Coding(None, values.ndim == 1), values.reshape(len(values), -1)
     classes = estimator.classes_
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if len(classes) > 2 and hasattr(last, "decision_function_shape"):
-        pairs = copy(last)
+    while isinstance(estimator, Pipeline):
+        X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        estimator = estimator[-1]
+    if len(classes) > 2 and hasattr(estimator, "decision_function_shape"):
+        pairs = copy(estimator)
         pairs.decision_function_shape = "ovo"  # read when values are asked for; the copy shares what was learned
-        X = estimator[:-1].transform(X) if last is not estimator and len(estimator) > 1 else X
         return PairCoding(classes, True), -pairs.decision_function(X)
     values = np.asarray(estimator.decision_function(X), dtype=np.float64)
     return Coding(classes, True), values.reshape(len(values), -1)

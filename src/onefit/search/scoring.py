@@ -15,15 +15,17 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from ..criteria.losses import LOSSES
-from ..data.indexing import take_block, take_metadata, take_rows
+from ..criteria.row_losses import LOSSES
+from ..data.folds import take_block, take_metadata, take_rows
 from .scorers import (
+    OF_SQUARES,
     TWINS,
     LossScorer,
     StandInClassifier,
     StandInLabels,
     StandInRegressor,
     StandInWithProbabilities,
+    neg_mean_squared_error,
     roc_auc,
 )
 
@@ -39,6 +41,15 @@ class Metric:
     scorer: Any
     twin: Any = None
     params: dict[str, Any] = field(default_factory=dict)
+
+    def of_squares(self, classes: bool) -> Any:
+        """The metric as a function of mean squared errors and variances of targets; None if it is none.
+
+        Targets of ``classes`` are codes, whose squared errors are a loss and no metric of labels.
+        """
+        if isinstance(self.scorer, LossScorer):
+            return OF_SQUARES[neg_mean_squared_error] if self.scorer.loss == "squared" else None
+        return None if classes else OF_SQUARES.get(self.twin)
 
     @property
     def averages_errors(self) -> bool:
@@ -137,7 +148,7 @@ class Scoring:
                 labels = tested.labels[tested.rows]
                 scores[name] = metric.scorer.path(coding, labels, values, tested.present, weights)
                 continue
-            if metric.twin is not None and len(tested.rows) > 1 and _plain(params):
+            if metric.twin is not None and len(tested.rows) > 1 and _plain(params) and _finite(known):
                 labels = tested.labels[tested.rows]
                 scores[name] = _with_twin(metric.twin, labels, known, coding, params.get("sample_weight"))
                 continue
@@ -258,6 +269,11 @@ def _plain(params) -> bool:
         return False
     weights = params.get("sample_weight")
     return weights is None or (np.ndim(weights) == 1 and bool(np.any(np.asarray(weights) > 0)))
+
+
+def _finite(known) -> bool:
+    """Whether predictions are labels or finite numbers: scikit-learn's scorers refuse others."""
+    return known.dtype.kind != "f" or bool(np.isfinite(known).all())
 
 
 def _with_twin(twin, y, known, coding, weights):

@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from ..machines import Exactness
 from .appraisal import column_names
 from .request import Request
-from .row import Row
+from .tasks import Row
 
 
 class Table:

@@ -1,4 +1,4 @@
-"""Tasks: which kernels are to be evaluated, for which candidates, and in which order."""
+"""Tasks: which kernels are to be evaluated, for which candidates, in which order; and rows, their outcome."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import numpy as np
 
 from ..criteria.base import Criterion
 from ..data import Folds, Targets
-from ..data.coding import CodedTargets
+from ..data.coding import CodedTargets, row_weights
 from ..data.labels import Labels
-from ..data.views import Inputs
+from ..data.transformed_target import TransformedTargets
+from ..data.views import Inputs, View
 from ..gram.basis import Basis
+from ..gram.streamed import SumsStore
 from ..kernels import Kernel
 from ..machines import Exactness
 from ..machines.capabilities import at_penalties
@@ -25,14 +27,96 @@ from ..machines.contract import Learner, Series
 from ..machines.evidence import MachinePath
 from .certify import Certify
 from .deadline import Deadline
-from .row import Row
 from .scoring import ScoredRows, Scoring
+from .seen_rows import SeenRows
+
+OPEN_BIAS = "the bias is not determined: no coefficient is free, and the scores depend on where in its interval it is"
+"""Status of rows whose values have the middle of the interval of all optimal biases."""
 
 PART = 8
 """Kernels, at most, that a process evaluates before it reports: what an interruption or a time budget may cost."""
 
 WAVE = 4
 """Kernels that do not know of each other's scores when candidates are pruned."""
+
+
+@dataclass(frozen=True)
+class LinearMachine:
+    """Coefficients (r, c) and constants (c,) of the machine on explicit features that was trained on all rows.
+
+    ``negligible`` is the pivot up to which landmarks were left out of the features.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    negligible: float
+
+
+@dataclass
+class Row:
+    """The outcome for one candidate. Score arrays have one entry per split (leave-one-out: one in all)."""
+
+    candidate: int
+    test: dict[str, np.ndarray] = field(default_factory=dict)
+    train: dict[str, np.ndarray] = field(default_factory=dict)
+    exactness: Exactness = Exactness.EXACT
+    error_bound: float = np.nan
+    status: str = "ok"
+    fit_seconds: float = 0.0
+    score_seconds: float = 0.0
+    failures: dict[int, str] = field(default_factory=dict)  # split -> why it could not be trained on
+    values: list[np.ndarray] | None = None  # out-of-fold values (l, c) of each split
+    retrain: str | None = None  # why the candidate has to be retrained after all
+    criteria: dict[str, float] = field(default_factory=dict)  # natural values
+    curve: dict[str, np.ndarray] = field(default_factory=dict)  # scores (sizes, splits) with the first landmarks only
+    machine: LinearMachine | None = None  # where it is known without another pass over the rows
+
+    @classmethod
+    def unreached(cls, candidate: int) -> Row:
+        """The row of a candidate for which there was no time."""
+        return cls(candidate, exactness=Exactness.UNREACHED, status="not reached")
+
+    @property
+    def scored(self) -> bool:
+        """Whether some metric has a number for every split."""
+        return any(np.isfinite(scores).all() for scores in self.test.values())
+
+    @property
+    def open_bias(self) -> bool:
+        """Whether its scores depend on a bias that the data leave open, and no training has told which one it is."""
+        return OPEN_BIAS in self.status and self.exactness != Exactness.RETRAINED
+
+    @property
+    def finished(self) -> bool:
+        """Whether a journal keeps the row: not if it failed, was not reached, or is still to be retrained."""
+        return bool(self.test) and self.exactness not in (Exactness.FAILED, Exactness.UNREACHED)
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the candidate was left out on purpose: missing scores are no failure."""
+        return self.exactness in (Exactness.PRUNED, Exactness.UNREACHED)
+
+    def add_status(self, *remarks: str) -> None:
+        """Say more of the outcome."""
+        known = () if self.status == "ok" else (self.status,)
+        self.status = "; ".join([*known, *remarks])
+
+    def agrees(self, other: Row) -> bool:
+        """Whether another row has the same scores on every split, those of training rows included."""
+        return all(
+            mine.keys() == theirs.keys()
+            and all(np.allclose(mine[name], theirs[name], rtol=1e-6, atol=1e-6, equal_nan=True) for name in mine)
+            for mine, theirs in ((self.test, other.test), (self.train, other.train))
+        )
+
+    def confirm(self) -> None:
+        """Take note that training on every fold gives the same scores."""
+        self.exactness, self.status = Exactness.EXACT, "confirmed by training on every fold"
+
+    def fail(self, reason: str, splits: list[int]) -> None:
+        """Mark some splits as impossible to train on."""
+        self.failures.update(dict.fromkeys(splits, reason))
+        self.exactness, self.status, self.values = Exactness.FAILED, reason.strip().splitlines()[-1], None
 
 
 @dataclass(frozen=True)
@@ -45,13 +129,32 @@ class Entry:
 
 @dataclass(frozen=True)
 class Path:
-    """Candidates that differ in regularisation only."""
+    """Candidates that differ in regularisation only.
+
+    ``transformed`` are targets that a machine sees in place of the given ones. ``class_weight`` and
+    ``balance_weighted`` are those of the machine: rows that samplers make are weighed when they are there.
+    """
 
     learner: Learner
     targets: Targets
     coded: CodedTargets
     frozen: bool = False  # something that should learn from training rows has seen the test rows
     entries: tuple[Entry, ...] = ()
+    transformed: TransformedTargets | None = None
+    class_weight: Hashable = None
+    balance_weighted: bool = True
+
+    def targets_of(self, view: View, number: int) -> Targets:
+        """Targets and weights of the rows of the view of one split."""
+        if view.labels is not None:
+            coded, folds = self.coded.of_labels(view.labels), view.problem.folds
+            weights = row_weights(
+                self.class_weight, coded, folds, None, shared=False, balance_weighted=self.balance_weighted
+            )
+            return Targets(coded.Y, weights[0] if isinstance(weights, tuple) else weights)
+        if self.transformed is not None and not self.transformed.shared:
+            return self.transformed.of_split(self.targets, number).take(view.rows, 0)
+        return self.targets.take(view.rows, number)
 
     @property
     def penalties(self) -> np.ndarray:
@@ -80,7 +183,8 @@ class KernelTask:
     inputs: Inputs
     kernel: Kernel
     paths: tuple[Path, ...]
-    basis: Basis | None = None  # of explicit features that stand for the Gram matrix
+    basis: Basis | None = None  # of an approximation: of features that stand for the Gram matrix
+    explicit: bool = False  # the rows are features, fewer than rows, whose products are the kernel
 
     @property
     def candidates(self) -> list[int]:
@@ -90,7 +194,7 @@ class KernelTask:
     @property
     def group(self) -> Hashable:
         """Equal for tasks that share inputs and base matrices."""
-        return self.inputs, self.kernel.bases
+        return self.inputs, self.kernel.bases, self.explicit
 
     @property
     def squares(self) -> int:
@@ -106,10 +210,15 @@ class KernelTask:
 
 @dataclass(frozen=True)
 class Streaming:
-    """How tasks on explicit features go through the rows: ``threads`` of a pass, and bytes that it may take."""
+    """How tasks on explicit features go through the rows: ``threads`` of a pass, and bytes that it may take.
+
+    ``sums`` is where sums over the rows are kept, if there is a journal; ``seen`` are rows of which no more is there.
+    """
 
     threads: int = 1
     budget: float = math.inf
+    sums: SumsStore | None = None
+    seen: SeenRows | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +244,7 @@ class Settings:
     criteria: tuple[Criterion, ...] = ()
     scored: bool = True
     target: Labels | None = None  # as criteria without a machine read it
-    deadline: Deadline | None = None
+    deadline: Deadline = field(default_factory=Deadline)
     streaming: Streaming = field(default_factory=Streaming)
 
     def after(self, rows: list[Row]) -> Settings:

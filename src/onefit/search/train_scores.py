@@ -8,9 +8,8 @@ import numpy as np
 
 from ..machines import Exactness
 from .determinacy import differ
-from .row import Row
 from .scoring import ScoredRows, Scoring
-from .tasks import Path, Settings
+from .tasks import Path, Row, Settings
 
 TIED = 1e-9
 """Difference of training values, relative to the largest, below which they may be equal: free support vectors have
@@ -43,6 +42,8 @@ class TrainScores:
             values = self.pending.pop(fold)
         present = self.settings.present[fold]
         values = self.path.of_candidates(values)
+        if self.path.transformed is not None:
+            values = self.path.transformed.predictions_of_training(fold, values)
         good = np.isfinite(values).any(axis=(1, 2))  # a singular candidate, which is retrained, has no value at all
         if (present is not None and len(present) < 2) or not good.any():
             return

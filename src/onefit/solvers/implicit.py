@@ -30,7 +30,7 @@ from scipy import linalg
 
 from ..data import Targets
 from ..gram import Gram
-from ..machines.gradient import Gradient, symmetric_product
+from ..machines.capabilities import Gradient, symmetric_product
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

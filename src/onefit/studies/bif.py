@@ -190,3 +190,35 @@ STUDIES = (
         "squared difference",
     ),
 )  # fmt: skip
+
+PLUG_IN = tuple(
+    Method(f"{t}-{name}", criterion, t)
+    for t in FOLDS
+    for name, criterion in (
+        ("CV", CV()), ("BIF", BIF(order=5, start="plug-in")), ("BIF∞", BIF(order=np.inf, start="plug-in")),
+    )
+)  # fmt: skip
+_BY_KEY = {study.key: study for study in STUDIES}
+
+
+def _from_own_solution(key: str) -> Study:
+    question = OpenQuestion(
+        "start of the series for SVM and SVR",
+        "the machine's own solution",
+        "as in the paper, whose formula needs another",
+    )
+    return _BY_KEY[key].variant("plug-in", question, "from the machine's own solution", methods=PLUG_IN)
+
+
+def _tube(exponent: int) -> Study:
+    width = f"2^{exponent} standard deviations of the training target"
+    question = OpenQuestion("epsilon", width, "section 6.5: similar results can be found with other values")
+    name = f"epsilon{exponent:+d}"
+    changed = _BY_KEY["bif:11"].variant(name, question, f"ε of {width}", machine=f"svr-2^{exponent}")
+    return replace(changed, printed=None)  # the printed errors are those of one standard deviation
+
+
+VARIANTS = (
+    *map(_from_own_solution, ("bif:7", "bif:11")),
+    *(_tube(exponent) for exponent in range(-4, 5) if exponent != 0),
+)

@@ -13,7 +13,7 @@ from .spec import Study
 STUDIES: dict[str, Study] = {study.key: study for paper in (bif, ks, sps, sm) for study in paper.STUDIES}
 """Every table and figure."""
 
-VARIANTS: dict[str, Study] = {study.key: study for paper in (ks, sps, sm) for study in paper.VARIANTS}
+VARIANTS: dict[str, Study] = {study.key: study for paper in (bif, ks, sps, sm) for study in paper.VARIANTS}
 """Tables with another answer to an open question: hypotheses for numbers that differ from print."""
 
 

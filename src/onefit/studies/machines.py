@@ -13,8 +13,17 @@ from .. import L2SVC, LSSVC
 
 CLASSIFIERS = ("lssvm", "lssvm-bias", "svm", "l2svm")
 
-REVISIONS = dict.fromkeys(("lssvm", "lssvm-bias", "krr", "svm", "l2svm", "svr"), 1)
+TUBES = {f"svr-2^{i}": 2.0**i for i in range(-4, 5) if i != 0}
+"""SVR with tubes of other widths, in standard deviations of the target."""
+
+REVISIONS = dict.fromkeys(("lssvm", "lssvm-bias", "krr", "svm", "l2svm", "svr", *TUBES), 1)
 """Raised by hand when a machine, or its exact cross-validation, gives other numbers than before."""
+
+
+def _svr(width: float) -> Callable[[Any], Any]:
+    """SVR with a tube of so many standard deviations of the target on both sides."""
+    return lambda y: SVR(epsilon=width * float(np.std(y)))
+
 
 # The formulas of the papers have no bias; LIBSVM, with which they trained their SVM and SVR, always has one.
 _ESTIMATORS: dict[str, Callable[[Any], Any]] = {
@@ -23,12 +32,13 @@ _ESTIMATORS: dict[str, Callable[[Any], Any]] = {
     "krr": lambda y: KernelRidge(),
     "svm": lambda y: SVC(),
     "l2svm": lambda y: L2SVC(fit_intercept=False),
-    "svr": lambda y: SVR(epsilon=float(np.std(y))),
+    "svr": _svr(1.0),
+    **{name: _svr(width) for name, width in TUBES.items()},
 }
 
 
 def estimator_of(machine: str, y: Any) -> Any:
-    """An estimator for the training target ``y``: SVR's epsilon is its standard deviation."""
+    """An estimator for the training target ``y``: SVR's epsilon is its standard deviation, or a multiple of it."""
     return _ESTIMATORS[machine](y)
 
 

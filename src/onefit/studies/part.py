@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from .choice import first_smallest
 from .machines import estimator_of
 from .sampling import Rows, seed_of, splitter_of
 from .spec import Protocol
 from .values import candidate_grid
-
-TIE = 1e-12
-"""Relative difference of two values that is rounding: equal errors of folds in another order have another mean."""
 
 
 class Part:
@@ -67,11 +65,7 @@ class Part:
 
         Raises a ValueError if none has a value.
         """
-        allowed = np.where(self._allowed[setting] & ~np.isnan(values), values, np.inf)
-        smallest = allowed.min()
-        if not np.isfinite(smallest):
-            raise ValueError("no candidate has a finite value of the criterion")
-        return int(np.argmax(allowed <= smallest + TIE * abs(smallest)))
+        return first_smallest(np.where(self._allowed[setting], values, np.nan))
 
     def loss(self, candidate: int) -> float:
         """The share of errors, or the mean squared error, on the test rows of a candidate trained on the others."""

@@ -81,7 +81,25 @@ STUDIES = (
     Study("sm:fig1", PAPER, "Figure 1: test errors (%) by the degree r of SM", BY_DEGREE, "%", claims=BY_DEGREE_CLAIMS),
 )
 
+THRESHOLDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+"""Around 1/n, the least value of the largest eigenvalue of N: those of K = I are all 1/n."""
+HINGE_FORM = tuple(Method(f"SM h={h:g}", SM(threshold=h)) for h in THRESHOLDS)
+SIMILAR = tuple(
+    Claim(f"The accuracy of the two forms is similar (h = {h:g}).", form.name, "does not differ from", "SM")
+    for h, form in zip(THRESHOLDS, HINGE_FORM)
+)
+
+
+def _hinge_form() -> Study:
+    question = OpenQuestion(
+        "the threshold h of the hinge form", "seven values", "none is printed (Definition 1, Remark 1)"
+    )
+    methods = (*METHODS, *HINGE_FORM)
+    return replace(STUDIES[0].variant("hinge", question, "the hinge form of SM", methods=methods), claims=SIMILAR)
+
+
 VARIANTS = (
+    _hinge_form(),
     STUDIES[0].variant(
         "minmax",
         OpenQuestion("scaling of the inputs", "inputs in [-1, 1]", "hypothesis: scaled as on LIBSVM's site"),

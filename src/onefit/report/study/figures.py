@@ -47,11 +47,11 @@ def pictures(shown: StudyView) -> tuple[Picture, ...]:
         return ()
     if shown.study.key == "sps:fig1":
         caption = "The highest mean of each criterion over all settings; diamonds: the highest that the paper prints."
-        return (Picture("", _svg(shown.stem, lambda: _bars(outcome)), caption),)
+        return (Picture("", svg_text(shown.stem, lambda: _bars(outcome)), caption),)
     if shown.study.is_figure:
         by = SETTING_NAMES.get(shown.study.key, "setting")
         caption = f"{capitalised(unit_name(shown.study))} by {by}; bands are one standard error wide on each side."
-        return (Picture("", _svg(shown.stem, lambda: _curves(outcome)), caption),)
+        return (Picture("", svg_text(shown.stem, lambda: _curves(outcome)), caption),)
     ranked = [(label, s) for label, s in shown.statistics if not np.isnan(s.ranking.critical_difference)]
     if not ranked:
         return ()
@@ -59,10 +59,10 @@ def pictures(shown: StudyView) -> tuple[Picture, ...]:
         "Average ranks over data sets (1 is the best). Methods under one bar cannot be told apart "
         "by Nemenyi's test at 95 %; CD is the critical difference."
     )
-    return (Picture("-ranks", _svg(shown.stem, lambda: _rank_diagrams(ranked)), caption),)
+    return (Picture("-ranks", svg_text(shown.stem, lambda: _rank_diagrams(ranked)), caption),)
 
 
-def _svg(salt: str, draw: Callable[[], Any]) -> str:
+def svg_text(salt: str, draw: Callable[[], Any]) -> str:
     """Draw with fixed settings and save without a date, with names that depend on the study alone."""
     from matplotlib import style
 

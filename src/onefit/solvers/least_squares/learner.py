@@ -20,10 +20,9 @@ from ...gram import Gram
 from ...linalg import heldout
 from ...linalg.cost import Route
 from ...linalg.factor import EPS, Array, Factor, Inverse, NotPositiveDefiniteError, Rows
-from ...machines.capabilities import Smoother
+from ...machines.capabilities import HeldOutTangent, RidgeInverse, Smoother
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
-from ...machines.gradient import HeldOutTangent
-from ...machines.ridge_inverse import RidgeInverse
+from ..primal.held_out import held_out_on_features
 from . import small_values
 from .refined import Refinement, mark_inaccurate
 from .series import mean_loss_series, sum_loss_series, sum_loss_tail
@@ -77,7 +76,8 @@ class SquareLoss:
 
         Cost: one factorisation for all ridges and splits (see ``linalg.cost``), then O(Σ l_i² n) a ridge,
         leave-one-out O(n²). Splits that the identities cannot serve are factorised one by one; so are all of them
-        for ridges whose system is singular, all such ridges together.
+        for ridges whose system is singular, all such ridges together. With explicit features splits are trained
+        from sums over their rows (see ``primal.held_out``).
         """
         ridges, problem, folds = penalties, gram.problem, gram.problem.folds
         order = np.inf if series is None else series.order
@@ -89,6 +89,13 @@ class SquareLoss:
             if np.isfinite(order):
                 route = "spectrum"
         with problem.ledger.record("heldout"):
+            if gram.features is not None and not (np.isfinite(order) or folds.leave_one_out) and (ridges > 0).all():
+                shares = [_penalty_share(gram, len(fold.train), scale_penalty) for fold in folds]
+                held = held_out_on_features(
+                    gram.features, folds, targets, ridges, bias=self.bias, shares=shares, on_train=on_train
+                )
+                mark_inaccurate(held, targets)
+                return held
             if route == "per_fold":
                 held = self._fold_by_fold(gram, targets, ridges, scale_penalty, on_train)
                 if gram.refinable:
@@ -168,12 +175,10 @@ class SquareLoss:
             parts.append(values)
             if on_train is not None:
                 on_train(number, np.arange(len(ridges)), fitted.predict(gram.block(fold.train, rows)))
-        if problem.folds.leave_one_out:
-            order = np.argsort([fold.test[0] for fold in problem.folds])
-            parts = [np.concatenate([parts[i] for i in order], axis=1)]
         nowhere = np.zeros(len(ridges), dtype=bool)
         failed, solved = (nowhere, singular_somewhere) if self.minimum_norm else (singular_somewhere, nowhere)
-        return HeldOut(parts, error, failed, exact=True, reason=SINGULAR, least_squares=solved)
+        test = problem.folds.pooled(parts)
+        return HeldOut(test, error, failed, exact=True, reason=SINGULAR, least_squares=solved)
 
     def _train_singular(
         self,
@@ -270,7 +275,7 @@ class _OneFit:
         dual = inverse.apply(self.targets.Y * self.scale)
         exact = not np.isfinite(self.order)
         if self.pooled and exact:
-            self.result.test[0][positions] = self._left_out_singly(inverse, dual)
+            self.result.test[0][positions] = self._left_out_singly(positions, inverse, dual)
             if self.on_train is None:
                 return
         for number in numbers:
@@ -300,10 +305,12 @@ class _OneFit:
             grown = np.linalg.norm(residuals, axis=(1, 2)) / np.linalg.norm(dual, axis=(1, 2))
             self.growth[positions] = np.fmax(self.growth[positions], 10 * EPS * inverse.norms() * grown)
 
-    def _left_out_singly(self, inverse: Inverse, dual: Array) -> Array:
+    def _left_out_singly(self, positions: NDArray[np.intp], inverse: Inverse, dual: Array) -> Array:
         """Leave-one-out values of all rows (L, n, c)."""
         Y, weights = self.targets.Y, self.targets.fold_weights(0)
         residuals = heldout.single_residuals(inverse, dual)
+        for row in [] if inverse.definite else range(len(Y)):
+            self._note_growth(positions, inverse, dual[:, [row]], residuals[:, [row]])
         return small_values.left_out_values(
             self.gram, inverse, dual, residuals, Y, weights, self._coupling(), resolve=self.resolve_small
         )

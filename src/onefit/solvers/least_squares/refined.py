@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from ...data import Targets
 from ...gram import Gram
 from ...kernels import Precomputed
-from ...linalg.cost import SPECTRUM
 from ...linalg.factor import EPS, Array, Factor
 from ...linalg.heldout_solver import HeldOutSolver
 from ...linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
@@ -37,8 +36,11 @@ ONE_DIGIT = 1 / 16
 GRAM_ROUNDING = 32 * EPS
 """η: a few units of the last place in an entry, and the error of an estimate from one draw of signs."""
 
+BUDGET = 8
+"""Multiplications that may be spent on refining a ridge, in n³: about those of an eigendecomposition."""
+
 SMALL = 1e9
-"""Multiplications that take less than a second: so many are spent on a ridge even where its path took fewer."""
+"""Multiplications that take less than a second: so many are spent on a ridge even where that is more."""
 
 SAMPLE_OF_ROWS, SAMPLE_OF_FOLDS = 16, 3
 """Splits that the error of all is measured on."""
@@ -202,8 +204,8 @@ class Refinement:
 
     @property
     def _budget(self) -> float:
-        """Multiplications that may be spent on refining a ridge: those of a spectrum, or a second's worth."""
-        return max(SPECTRUM * self.gram.n**3, SMALL)
+        """Multiplications that may be spent on refining a ridge."""
+        return max(BUDGET * self.gram.n**3, SMALL)
 
     def by_training(self, whatever_it_costs: bool = False) -> None:
         """Every split from a factorisation of its own, unless that costs more than a ridge may cost.

@@ -15,23 +15,24 @@ import numpy as np
 from ...data import Targets
 from ...gram import Gram
 from ...linalg import heldout
-from ...linalg.cost import Route
+from ...linalg.cost import Route, cheapest_route
 from ...linalg.factor import Array, NotPositiveDefiniteError
 from ...machines.capabilities import Smoother
 from .small_values import left_out_values
 
 
 def smoother_path(gram: Gram, targets: Targets, ridges: Array, *, bias: bool, spectral: bool, values: bool) -> Smoother:
-    """The machine for every ridge, from one spectrum or from one Cholesky inverse each.
+    """The machine for every ridge, from one spectrum (``spectral``) or from what is cheapest for a definite matrix.
 
     Cost: O(n³) for the factor, then O(n²) a ridge; with ``values`` O(n²) more for each that is below rounding.
     """
+    route: Route = "spectrum"
     if not spectral:
-        try:
-            return _by_route(gram, targets, ridges, bias, "inverse", values)
-        except NotPositiveDefiniteError:
-            pass
-    return _by_route(gram, targets, ridges, bias, "spectrum", values)
+        route = cheapest_route(gram.n, (), len(ridges), leave_one_out=True, positive=bool((ridges > 0).all()))
+    try:
+        return _by_route(gram, targets, ridges, bias, route, values)
+    except NotPositiveDefiniteError:
+        return _by_route(gram, targets, ridges, bias, "spectrum", values)
 
 
 def _by_route(gram: Gram, targets: Targets, ridges: Array, bias: bool, route: Route, values: bool) -> Smoother:

@@ -22,8 +22,7 @@ from scipy import linalg
 
 from ...data import Folds, Targets
 from ...gram import Gram
-from ...machines.gradient import Gradient, HeldOutTangent, symmetric_product
-from ...machines.ridge_inverse import RidgeInverse
+from ...machines.capabilities import Gradient, HeldOutTangent, RidgeInverse, symmetric_product
 from ..implicit import Stationary, TrainedSplits
 
 Array = NDArray[np.float64]

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...gram import DenseGram, Gram
-from ...linalg.cost import INVERSE, SPECTRUM
 from ...linalg.factor import Array, NotPositiveDefiniteError
 from ...resources import Ledger
 
@@ -63,14 +62,12 @@ def fit_gram(
     Singular systems have no solution, or with ``minimum_norm`` their least-squares solution of minimum norm, in
     coordinates scaled by the square roots of the weights.
 
-    Cost: of a dense K O(n³/3) a ridge by Cholesky, or one eigendecomposition for all of them where that is cheaper.
+    Cost: of a dense K O(n³/3) a ridge, or 4/3 n³ for many; an eigendecomposition where K + ridge I is not definite.
     """
     scale = np.ones(gram.n) if weights is None else np.sqrt(weights)
     scaled = Y if weights is None else Y * scale[:, None]
-    few = len(ridges) * INVERSE / 3 < SPECTRUM
-    factor = gram.factor(weights, bias, "inverse" if few else "spectrum")
     try:
-        solved = factor.solve(scaled, ridges, minimum_norm=minimum_norm)
+        solved = gram.factor(weights, bias, "inverse").solve(scaled, ridges, minimum_norm=minimum_norm)
     except NotPositiveDefiniteError:
         solved = gram.factor(weights, bias, "spectrum").solve(scaled, ridges, minimum_norm=minimum_norm)
     dual = solved.dual if weights is None else solved.dual * scale[:, None]

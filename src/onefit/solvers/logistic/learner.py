@@ -27,9 +27,9 @@ from scipy.special import expit
 
 from ...data import Targets
 from ...gram import Gram
+from ...machines.capabilities import HeldOutTangent
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
-from ...machines.gradient import HeldOutTangent
-from .newton import TOLERANCE, Apply, Array, Curved, Solution, newton_step, rounding_of, slopes, solve
+from .newton import LOSS, TOLERANCE, Apply, Array, CurvedInverse, Solution, newton_step, rounding_of, solve
 from .tangent import logistic_tangent
 
 Rows = NDArray[np.intp]
@@ -75,7 +75,7 @@ class Logistic:
 
     def loss(self, y: Array, f: Array) -> Array:
         """``log(1 + exp(-y f))``."""
-        return np.logaddexp(0.0, -y * f)
+        return LOSS.value(y, f)
 
     def squares(self, columns: int) -> int:
         """Gram matrix, factor or inverse of the system, and some columns of each for many splits."""
@@ -149,11 +149,7 @@ class _Run:
         if self.on_train is not None and self.train is not None:
             for number, part in enumerate(self.train):
                 self.on_train(number, np.arange(L), part)
-        test = self.test
-        if folds.leave_one_out:
-            order = np.argsort([fold.test[0] for fold in folds])
-            test = [np.concatenate([test[i] for i in order], axis=1)]
-        reason = "Newton's method did not converge"
+        test, reason = folds.pooled(self.test), "Newton's method did not converge"
         return HeldOut(test, self.error, self.failed, self.series is None, reason, rounded=self.rounded)
 
     def _weights(self, number: int) -> Array:
@@ -217,7 +213,7 @@ class _Run:
 
     def _one_penalty(self, k: int, C: float, parts: list[list[int]], full: Solution, u: Array) -> None:
         """The splits in parts, from the solution on all rows, whose weights are u."""
-        G, S = Curved(self.K, u * expit(full.f) * expit(-full.f)).inverse()
+        G, S = CurvedInverse(self.K, u * LOSS.curvature(self.y, full.f)).inverse()
         slow = []
         for splits in parts:
             V = np.column_stack([C * self._weights(number) for number in splits])
@@ -250,7 +246,7 @@ class _Run:
         given_up = []
         while len(open_):
             part = left_out if len(open_) == len(splits) else left_out.of(open_)
-            R = A[:, open_] - V[:, open_] * slopes(y, F[:, open_])
+            R = A[:, open_] + V[:, open_] * LOSS.slope(y, F[:, open_])
             X, d = newton_step(part.apply, K @ R, R, A[:, open_].sum(axis=0), bias)
             with np.errstate(invalid="ignore", over="ignore"):
                 A[:, open_] += X
@@ -273,13 +269,13 @@ class _Run:
 
     def _newton_steps(self, full: Solution, V: Array, left_out: _LeftOut, alike: bool) -> Array:
         """Values (n, t) after one Newton step of each split; ``alike`` says that rows are left out and no more."""
-        D, slope = (expit(full.f) * expit(-full.f))[:, None] * V, slopes(self.y, full.f)[:, None]
+        D, slope = LOSS.curvature(self.y, full.f)[:, None] * V, -LOSS.slope(self.y, full.f)[:, None]
         R = full.a[:, None] - V * slope
 
         def apply(B: Array) -> Array:
             if alike:
                 return left_out.apply(B)
-            return np.column_stack([Curved(self.K, curvature).apply(b) for curvature, b in zip(D.T, B.T)])
+            return np.column_stack([CurvedInverse(self.K, curvature).apply(b) for curvature, b in zip(D.T, B.T)])
 
         X, d = newton_step(apply, self.K @ R, R, full.a.sum(), self.learner.bias)
         return np.asarray(full.f[:, None] + self.K @ X + d)
@@ -300,9 +296,9 @@ class _Run:
         """
         drop = u[:, None] - V
         p0 = np.repeat(expit(full.f)[:, None], V.shape[1], axis=1)
-        P, Q = [p0], [np.repeat((expit(full.f) * expit(-full.f))[:, None], V.shape[1], axis=1)]
+        P, Q = [p0], [np.repeat(LOSS.curvature(self.y, full.f)[:, None], V.shape[1], axis=1)]
         T: list[Array] = [np.zeros(V.shape)]  # T_0 itself is not needed
-        slope, S = -slopes(self.y, full.f)[:, None], S[:, None]
+        slope, S = LOSS.slope(self.y, full.f)[:, None], S[:, None]
         apply: Apply = lambda B: S * (G @ (S * B))  # noqa: E731
         for s in range(1, order + 1):
             h = sum((j * T[j] * Q[s - j] for j in range(1, s)), np.zeros(V.shape)) / s

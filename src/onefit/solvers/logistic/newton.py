@@ -1,4 +1,4 @@
-r"""Newton's method for kernel logistic regression with given weights: see ``learners.logistic`` for the equations."""
+r"""Newton's method for kernel logistic regression with given weights: see ``logistic.learner`` for the equations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from scipy.special import expit
 from ..._exceptions import NotUnderstoodError
 from ...linalg.inverse import mirror_upper
 from ...linalg.lapack import cholesky_in_place, invert_in_place
+from ...losses.margin import LogisticLoss
 
 Array = NDArray[np.float64]
 Apply = Callable[[Array], Array]
 _Point = tuple[Array, float, Array]
 """(coefficients, bias, values), or how they change."""
+
+LOSS = LogisticLoss()
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -53,7 +56,7 @@ class Solution:
     converged: bool
 
 
-class Curved:
+class CurvedInverse:
     """``M = (K + D^{-1})^{-1}`` on the rows with curvature D, else zero, from a factor of ``I + S K S``, S = √D."""
 
     def __init__(self, K: Array, D: Array) -> None:
@@ -91,11 +94,6 @@ def probability(f: Array) -> Array:
     return np.asarray(expit(f))
 
 
-def slopes(y: Array, f: Array) -> Array:
-    """``y σ(-y f)``: minus the derivative of the loss."""
-    return np.asarray(y * expit(-y * f))
-
-
 def newton_step(apply: Apply, image: Array, r: Array, total: Array | float, bias: bool) -> tuple[Array, Array]:
     """(x, d) with ``x + D (K x + d 1) = -r`` and, with a bias, ``sum(x) = -total``; ``image`` is ``K r``."""
     y = apply(image)
@@ -125,11 +123,11 @@ def solve(
     f, size, step, curved = K @ a + b, np.inf, 0.0, None
     magnitude = float(np.abs(K.diagonal()).max(initial=0.0))
     for rounds in range(1, max_rounds + 1):
-        r = a - u * slopes(y, f)
+        r = a + u * LOSS.slope(y, f)
         image = K @ r
         if curved is None or size > REUSED:
             curved = None  # its factor is as large as K
-            curved = Curved(K, u * expit(f) * expit(-f))
+            curved = CurvedInverse(K, u * LOSS.curvature(y, f))
         x, d = newton_step(curved.apply, image, r, a.sum(), bias)
         change = K @ x + d
         size, share = float(np.abs(change).max(initial=0.0)), 1.0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
 from ..implicit import Stationary, TrainedSplits, split_weights
-from .newton import solve
+from .newton import LOSS, solve
 
 Array = NDArray[np.float64]
 
@@ -35,6 +34,6 @@ def _trained_logistic(K: Array, y: Array, u: Array, bias: bool, size: float) -> 
     found = solve(K, y, u, bias)
     if not found.converged:
         raise NotUnderstoodError("Newton's method did not converge")
-    curvature = u[rows] * expit(found.f[rows]) * expit(-found.f[rows])
+    curvature = u[rows] * LOSS.curvature(y[rows], found.f[rows])
     free = curvature * FLAT * size > 1.0
     return Stationary(rows, found.a[rows], found.b, rows[free], 1.0 / curvature[free], bias, growth=-1)

@@ -7,6 +7,7 @@ solved, and the squared errors on the tested rows follow from the sums of these:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
-from ...gram.streamed import RowBlocks, accumulate
+from ...gram.streamed import PassRecord, RowBlocks, Sums, accumulate
 from .ridge_path import RidgePath, ridge_path, squared_errors
 
 Array = NDArray[np.float64]
@@ -25,12 +26,13 @@ class SquaredErrors:
     """Squared errors on the tested rows of a split, summed: ``total`` (L, c), and the ``weight`` of these rows.
 
     ``terms`` (L, c) is the size of the numbers that they are a difference of: where errors are far smaller, digits are
-    lost.
+    lost. ``spread`` (c,) is the variance of the targets, from their sums.
     """
 
     weight: float
     total: Array
     terms: Array
+    spread: Array
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,14 @@ class SplitSolution:
     accuracy: Array | None = None
 
 
+@dataclass(frozen=True)
+class SplitSolutions:
+    """The machines of all splits, and the one trained on all rows if it was asked for and their sums are known."""
+
+    splits: list[SplitSolution]
+    whole: RidgePath | None = None
+
+
 def solve_splits(
     feature_map: FeatureMap,
     X: RowBlocks,
@@ -57,23 +67,41 @@ def solve_splits(
     widths: Sequence[int],
     shares: Sequence[float],
     threads: int = 1,
-) -> list[SplitSolution]:
-    """Train on every split, for L ridges and the first features of several ``widths``.
+    records: Sequence[PassRecord | None] | None = None,
+    on_all_rows: bool = False,
+) -> SplitSolutions:
+    """Train on every split, for L ridges and the first features of several ``widths``, and if asked ``on_all_rows``.
 
-    ``shares`` multiply the ridges of each split. Cost: one pass over the rows for each group of cells, and r³ / 3 for
-    each split and ridge (an eigendecomposition for many ridges); memory r² for each cell and lane.
+    ``shares`` multiply the ridges of each split; ``records`` keep the sums of each group of cells. Cost: one pass over
+    the rows for each group of cells, and r³ / 3 for each split and ridge (an eigendecomposition for many ridges);
+    memory r² for each cell and lane.
     """
     solutions: dict[int, SplitSolution] = {}
-    for cells in groups:
-        sums = accumulate(feature_map, X, Y, cells, threads=threads)
-        for k, split in enumerate(cells.splits):
-            train = sums.mix(cells.share[k])
-            own = ridges * shares[split]
-            paths = [ridge_path(train, own, bias=bias, leading=width) for width in widths]
-            tested, errors = int(cells.tested[k]), []
-            if tested >= 0:
-                held_out = sums.of_cell(tested)
-                weight = float(held_out.T[0, 0, 0])
-                errors = [SquaredErrors(weight, *squared_errors(held_out, path)) for path in paths]
-            solutions[split] = SplitSolution(paths, errors)
-    return [solutions[split] for split in sorted(solutions)]
+    whole = None
+    for cells, record in zip(groups, records or [None] * len(groups)):
+        sums = accumulate(feature_map, X, Y, cells, threads=threads, record=record)
+
+        def solve(k: int, cells: Cells = cells, sums: Sums = sums) -> SplitSolution:
+            own = ridges * shares[cells.splits[k]]
+            return _solve_split(sums, cells.share[k], int(cells.tested[k]), own, bias, widths)
+
+        with ThreadPoolExecutor(threads) as pool:
+            solutions.update(zip(cells.splits, pool.map(solve, range(len(cells.splits)))))
+        if on_all_rows and (cells.tested >= 0).all():  # disjoint cells, which are all rows together
+            whole = ridge_path(sums.mix(np.ones(cells.count)), ridges, bias=bias)
+    return SplitSolutions([solutions[split] for split in sorted(solutions)], whole)
+
+
+def _solve_split(
+    sums: Sums, share: Array, tested: int, ridges: Array, bias: bool, widths: Sequence[int]
+) -> SplitSolution:
+    """Train on the cells that have a ``share`` in a split; its errors on the cell that it tests, if there is one."""
+    train = sums.mix(share)
+    paths = [ridge_path(train, ridges, bias=bias, leading=width) for width in widths]
+    if tested < 0:
+        return SplitSolution(paths)
+    held_out = sums.of_cell(tested)
+    T = held_out.T[0]
+    weight = float(T[0, 0])
+    spread = (np.diag(T)[1:] - T[0, 1:] ** 2 / weight) / weight if weight > 0 else np.zeros(len(T) - 1)
+    return SplitSolution(paths, [SquaredErrors(weight, *squared_errors(held_out, path), spread) for path in paths])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ from scipy import linalg
 
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
-from ...gram.streamed import RowBlocks, in_lanes
-from .margin_losses import MarginLoss
+from ...gram.streamed import RowBlocks, add_squares, check_finite, in_lanes, symmetric
+from ...losses.margin import SmoothLoss
 
 Array = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class MarginProblem:
     X: RowBlocks
     y: Array  # (n,) ±1, or 0 for rows that do not count
     cells: Cells
-    loss: MarginLoss
+    loss: SmoothLoss
     C: float
     bias: bool
     threads: int
@@ -73,13 +74,51 @@ class MarginProblem:
             diagonal[-1] = 0.0
         return diagonal
 
-    def blocks(self, blocks: Iterator[slice]) -> Iterator[tuple[Array, Array, NDArray[np.intp], Array]]:
-        """(features with a constant, labels, cells, C times weights) of the rows that count, a block at a time."""
+    @cached_property
+    def _lower(self) -> Array | None:
+        """A factor by which sums over the rows are whitened, instead of the features; None if that does not pay."""
+        many = len(self.y) > 8 * self.cells.count * self.feature_map.width
+        return self.feature_map.whitening if many else None
+
+    def _unwhitened(self, thetas: Array) -> Array:
+        """Parameters (t, q) for features before whitening, with the same values."""
+        if self._lower is None:
+            return thetas
+        found, r = thetas.copy(), len(self._lower)
+        found[:, :r] = linalg.solve_triangular(self._lower, thetas[:, :r].T, lower=True, trans="T").T
+        return found
+
+    def _whitened(self, gradients: Array) -> Array:
+        """Sums (…, q) over products with whitened features from those with features before whitening, in place."""
+        if self._lower is not None:
+            r = len(self._lower)
+            columns = gradients[..., :r].reshape(-1, r).T
+            gradients[..., :r] = linalg.solve_triangular(self._lower, columns, lower=True).T.reshape(
+                gradients[..., :r].shape
+            )
+        return gradients
+
+    def _whitened_on_both_sides(self, hessians: Array) -> Array:
+        """Sums (…, q, q) over products of whitened features with each other, in place."""
+        if self._lower is not None and len(hessians):
+            hessians[...] = self._whitened(self._whitened(hessians).swapaxes(-1, -2).copy())
+        return hessians
+
+    def blocks(
+        self, blocks: Iterator[slice], *, whitened: bool = True
+    ) -> Iterator[tuple[Array, Array, NDArray[np.intp], Array]]:
+        """(features with a constant, labels, cells, C times weights) of the rows that count, a block at a time.
+
+        Features are ``whitened``, or such as sums over the rows are whitened of.
+        """
+        features = self.feature_map if whitened or self._lower is None else self.feature_map.unwhitened
         for rows in blocks:
             used = np.flatnonzero(self.y[rows] if self.counts is None else self.counts[rows])
             if not len(used):
                 continue
-            Z = self.feature_map(self.X[rows][used])
+            block = self.X[rows][used]
+            Z = features(block)
+            check_finite(Z, block, rows.start + used)
             if self.bias:
                 Z = np.column_stack([Z, np.ones(len(Z))])
             weights = np.ones(len(used)) if self.cells.weights is None else self.cells.weights[rows][used]
@@ -88,29 +127,31 @@ class MarginProblem:
     def run(self, lane):
         """Run a lane over all blocks."""
         self.passes += 1
-        return in_lanes(lane, len(self.y), self.feature_map.width, self.threads)
+        return in_lanes(lambda _, blocks: lane(blocks), len(self.y), self.feature_map.width, self.threads)
 
     def of_cells(self, theta: Array) -> tuple[Array, Array, Array]:
         """(losses (k,), gradients (k, q), Hessians (k, q, q)) of the cells at one point, without the penalty."""
         k, q = self.cells.count, len(theta)
+        (inner,) = self._unwhitened(theta[None])
 
         def lane(blocks: Iterator[slice]) -> tuple[Array, Array, Array]:
             losses, gradients, hessians = np.zeros(k), np.zeros((k, q)), np.zeros((k, q, q))
-            for Z, y, cell, weights in self.blocks(blocks):
-                f = Z @ theta
+            for Z, y, cell, weights in self.blocks(blocks, whitened=False):
+                f = Z @ inner
                 value, slope = weights * self.loss.value(y, f), weights * self.loss.slope(y, f)
                 curvature = weights * self.loss.curvature(y, f)
+                losses += np.bincount(cell, value, k)
+                gradients += (slope * (cell == np.arange(k)[:, None])) @ Z
                 for number in np.unique(cell):
-                    rows = cell == number
-                    losses[number] += value[rows].sum()
-                    gradients[number] += Z[rows].T @ slope[rows]
-                    rows &= curvature > 0
-                    scaled = Z[rows] * np.sqrt(curvature[rows])[:, None]
-                    hessians[number] += scaled.T @ scaled
+                    rows = np.flatnonzero((cell == number) & (curvature > 0))
+                    scaled = Z[rows]
+                    scaled *= np.sqrt(curvature[rows])[:, None]
+                    add_squares(hessians[number], scaled)
             return losses, gradients, hessians
 
-        found = self.run(lane)
-        return tuple(sum(parts[1:], start=parts[0]) for parts in zip(*found))  # type: ignore[return-value]
+        losses, gradients, hessians = (sum(parts[1:], start=parts[0]) for parts in zip(*self.run(lane)))
+        hessians = np.array([symmetric(hessian) for hessian in hessians])
+        return losses, self._whitened(gradients), self._whitened_on_both_sides(hessians)
 
     def of_splits(
         self, thetas: Array, share: Array, near: Array | None, fresh: Sequence[bool]
@@ -122,15 +163,16 @@ class MarginProblem:
         """
         t, q = thetas.shape
         wanted = np.flatnonzero(fresh)
+        inner, (start,) = self._unwhitened(thetas), self._unwhitened(np.zeros((1, q)) if near is None else near[None])
 
         def lane(blocks: Iterator[slice]) -> tuple[Array, Array, Array]:
             losses, gradients, corrections = np.zeros(t), np.zeros((t, q)), np.zeros((len(wanted), q, q))
-            for Z, y, cell, weights in self.blocks(blocks):
-                F = Z @ thetas.T  # (l, t)
+            for Z, y, cell, weights in self.blocks(blocks, whitened=False):
+                F = Z @ inner.T  # (l, t)
                 factor = weights[:, None] * share[:, cell].T
                 losses += (factor * self.loss.value(y[:, None], F)).sum(axis=0)
                 gradients += (factor * self.loss.slope(y[:, None], F)).T @ Z
-                before = np.zeros(len(y)) if near is None else self.loss.curvature(y, Z @ near)
+                before = np.zeros(len(y)) if near is None else self.loss.curvature(y, Z @ start)
                 for k, i in enumerate(wanted):
                     change = factor[:, i] * (self.loss.curvature(y, F[:, i]) - before)
                     rows = np.flatnonzero(change)
@@ -139,14 +181,16 @@ class MarginProblem:
 
         found = self.run(lane)
         losses, gradients, corrections = (sum(parts[1:], start=parts[0]) for parts in zip(*found))
-        return losses, gradients, dict(zip(wanted.tolist(), corrections))
+        corrections = self._whitened_on_both_sides(corrections)
+        return losses, self._whitened(gradients), dict(zip(wanted.tolist(), corrections))
 
     def along(self, thetas: Array, steps: Array, share: Array, sizes: Array) -> Array:
         """Losses (t, sizes) of splits at several points of a line each, without the penalty."""
+        thetas, steps = self._unwhitened(thetas), self._unwhitened(steps)
 
         def lane(blocks: Iterator[slice]) -> Array:
             losses = np.zeros((len(thetas), len(sizes)))
-            for Z, y, cell, weights in self.blocks(blocks):
+            for Z, y, cell, weights in self.blocks(blocks, whitened=False):
                 F, D, factor = Z @ thetas.T, Z @ steps.T, weights[:, None] * share[:, cell].T
                 for k, size in enumerate(sizes):
                     losses[:, k] += (factor * self.loss.value(y[:, None], F + size * D)).sum(axis=0)
@@ -167,7 +211,7 @@ def solve_splits_by_newton(
     X: RowBlocks,
     y: Array,
     cells: Cells,
-    loss: MarginLoss,
+    loss: SmoothLoss,
     C: float,
     *,
     bias: bool,
@@ -288,7 +332,7 @@ def columns_by_newton(
     Y: Array,
     groups: Sequence[Cells],
     penalties: Array,
-    loss: MarginLoss,
+    loss: SmoothLoss,
     *,
     bias: bool,
     ratios: Array,

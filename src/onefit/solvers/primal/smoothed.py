@@ -18,7 +18,8 @@ from scipy import linalg
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
 from ...gram.streamed import RowBlocks
-from .margin_losses import SmoothedHingeLoss, SmoothedTubeLoss
+from ...losses.margin import SmoothedHingeLoss
+from ...losses.residual import SmoothedTubeLoss
 from .newton import DECREMENT, MarginProblem
 
 Array = NDArray[np.float64]
@@ -142,7 +143,7 @@ def _gap(problem: MarginProblem, thetas: Array, share: Array, loss: SmoothedLoss
         primal, dual = np.zeros(t), np.zeros(t)
         for Z, y, cell, weights in problem.blocks(blocks):
             F, factor = Z @ thetas.T, weights[:, None] * share[:, cell].T
-            primal += (factor * loss.kinked(y[:, None], F)).sum(axis=0)
+            primal += (factor * loss.kinked.value(y[:, None], F)).sum(axis=0)
             dual += (factor * loss.dual(y[:, None], loss.slope(y[:, None], F))).sum(axis=0)
         return primal, dual
 

@@ -16,7 +16,7 @@ from ._problem cimport Problem, gradient_at
 
 
 def smo_steps(
-    const double[:, ::1] K, const double[::1] ridge, const double[::1] target, double epsilon, const double[::1] lower,
+    const double[:, :] K, const double[::1] ridge, const double[::1] target, double epsilon, const double[::1] lower,
     const double[::1] upper, bint bias, double[::1] beta, double[::1] u, double tolerance, Py_ssize_t max_steps,
 ):
     """Improve ``beta`` and ``u = K beta`` in place by at most ``max_steps`` steps; return how many were made.

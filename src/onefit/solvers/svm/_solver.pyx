@@ -23,7 +23,8 @@ cdef double MANY_CHANGES = 0.6  # changes, as a share of the last step's, from w
 cdef double COARSE = 100.0  # rounding, in tolerances, from which on solutions that meet it are polished
 cdef double FINER = 64.0  # how far below the bound of rounding polishing tries to get: rounding seldom adds up
 cdef Py_ssize_t POLISHING = 12  # rounds for it
-cdef double ROUGH = 1e-2  # violation, relative to the targets, at which SMO hands over to Newton's method
+cdef double COARSELY = 1e-2  # violation, relative to the targets, at which SMO hands over to Newton's method
+ROUGH = COARSELY
 
 cdef Py_ssize_t LIMIT = 400  # rounds before the next attempt
 ROUNDS = LIMIT
@@ -54,6 +55,7 @@ cdef class DualSolver:
     cdef readonly Py_ssize_t n
     cdef readonly double magnitude, noise
     cdef double _spread  # of the targets
+    cdef double _inherited  # rounding of the product that a start brings with it, beyond that of its coefficients
     cdef const double[:, :] _K
     cdef double[::1] _roots, _U, _work, _side
     cdef Py_ssize_t[::1] _F, _touched
@@ -140,7 +142,7 @@ cdef class DualSolver:
         cdef double[::1] lower = np.empty(self.n), upper = np.empty(self.n), ridge = np.empty(self.n)
         cdef bint moving = unit.moving
         cdef Py_ssize_t k, made, solved = len(penalties)
-        cdef double last = 0.0
+        cdef double last = 0.0, growth
         _point(self, unit, &ridge[0], &lower[0], &upper[0], &betas[0, 0], &images[0, 0])
         with nogil:
             for k in range(len(penalties)):
@@ -149,7 +151,9 @@ cdef class DualSolver:
                 if k == 0:
                     _start_from_nothing(self)
                 else:
-                    _start_from_last(self, &betas[k - 1, 0], &images[k - 1, 0], penalties[k] / last if moving else 1.0)
+                    growth = penalties[k] / last if moving else 1.0
+                    _start_from_last(self, &betas[k - 1, 0], &images[k - 1, 0], growth)
+                    self._inherited = growth * self._state.rounding
                 made = 0
                 converged[k] = _solve(self, tolerance, False, True, LIMIT, ATTEMPTS, &made)
                 biases[k], violations[k] = self._state.b, self._state.violation
@@ -207,7 +211,7 @@ cdef int _point(
     s.F, s.side, s.free = &self._F[0], &self._side[0], &self._free[0]
     s.U, s.work, s.touched = &self._U[0], &self._work[0], &self._touched[0]
     s.constant = self.magnitude if dual.bias else 0.0
-    self._spread = dual.relative_tolerance(1.0)
+    self._spread, self._inherited = dual.relative_tolerance(1.0), 0.0
     return 0
 
 
@@ -341,9 +345,10 @@ cdef bint _solve(
     cdef double before
     s.jitter, s.floor = _jitter(self, p.bias), negligible(p)
     for attempt in range(attempts):
-        before = _rounding(self, s.beta)  # of coefficients that may become smaller: their rounding stays in u
+        # of coefficients that may become smaller: their rounding stays in u
+        before = fmax(_rounding(self, s.beta), self._inherited)
         if attempt > 0 or not warm:
-            smo(p, s.beta, s.u, ROUGH * self._spread, max(n // 2, 1) * (1 + 20 * attempt), s.work)
+            smo(p, s.beta, s.u, COARSELY * self._spread, max(n // 2, 1) * (1 + 20 * attempt), s.work)
         _find_free(self)
         s.rounding, s.settled = fmax(before, _rounding(self, s.beta)), False
         _factorise(self)
@@ -355,6 +360,7 @@ cdef bint _solve(
             for i in range(n):
                 s.beta[i] = 0.0
         _multiply(p, s)
+        self._inherited = 0.0
         s.jitter *= 1000  # K is less definite than it seemed: safer steps
     return False
 

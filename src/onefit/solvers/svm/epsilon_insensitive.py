@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...losses.residual import EpsilonInsensitiveLoss, SmoothedTubeLoss
 from .dual import Array, Dual, smoothing_ridge
 from .learner import Rows, SupportVectorLearner
 
@@ -24,7 +25,7 @@ class EpsilonInsensitive(SupportVectorLearner):
 
     def loss(self, y: Array, f: Array) -> Array:
         """``max(0, |y - f| - epsilon)``."""
-        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+        return EpsilonInsensitiveLoss(self.epsilon).value(y, f)
 
     def rows(self, y: Array) -> Rows:
         return np.arange(len(y))
@@ -44,12 +45,8 @@ class EpsilonInsensitive(SupportVectorLearner):
         plain = self.dual(y, C, weights)
         return replace(plain, ridge=smoothing_ridge(C, weights, h), epsilon=self._tube(h) - h)
 
-    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
-        residual = y - f
-        beyond = np.abs(residual) - self._tube(h)
-        curved = np.abs(beyond) <= h
-        first = np.where(curved, (h + beyond) / (2 * h), beyond > h)
-        return -np.sign(residual) * first, np.where(curved, 1.0 / (2 * h), 0.0)
+    def smoothed_loss(self, h: float) -> SmoothedTubeLoss:
+        return SmoothedTubeLoss(self._tube(h), h)
 
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
         if h is not None:

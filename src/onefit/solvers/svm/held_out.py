@@ -14,7 +14,7 @@ from ...machines.contract import HeldOut, OnTrain
 from .bias import undetermined_bias
 from .dual import EPS, Array, Dual, Solution
 from .solver import Solver, block
-from .subproblem import MANY_SPLITS, Subproblem
+from .subproblem import MANY_SPLITS, Rows, SplitPath, Subproblem
 
 if TYPE_CHECKING:
     from .learner import SupportVectorLearner
@@ -54,11 +54,7 @@ class Run:
         if self.on_train is not None and self.train is not None:
             for number, part in enumerate(self.train):
                 self.on_train(number, np.arange(L), part)
-        test = self.values
-        if folds.leave_one_out:
-            order = np.argsort([fold.test[0] for fold in folds])
-            test = [np.concatenate([test[i] for i in order], axis=1)]
-        reason = "the solver did not converge"
+        test, reason = folds.pooled(self.values), "the solver did not converge"
         return HeldOut(
             test, self.error, self.failed, exact=self.exact, reason=reason, rounded=self.rounded, bias_slack=self.slack
         )
@@ -98,7 +94,8 @@ class Run:
     def _split(self, problem: Subproblem, number: int, column: int) -> None:
         """One split along a path of its own; held-out values of all penalties by one product."""
         start = time.perf_counter()
-        rows, solver, unit, path = problem.split_path(number)
+        split = problem.split_path(number)
+        solver, unit, path, betas = split.solver, split.unit, split.path, split.betas
         self.gram.problem.ledger.add("fold solution", path.solved, time.perf_counter() - start)
         fold, growth, biases = self.gram.problem.folds.folds[number], problem.growth(number), path.biases.copy()
         for k in np.flatnonzero(~path.determined) if unit.bias and not unit.ridge.any() else ():
@@ -106,14 +103,20 @@ class Run:
             if interval is not None:
                 biases[k], self.slack[number, k, column] = sum(interval) / 2, (interval[1] - interval[0]) / 2
         largest = np.abs(path.images).max(axis=1) + np.abs(path.biases)
-        error = _error_of_values(path.gaps, path.violations, largest, path.betas, unit.bias, solver)
+        error = _error_of_values(path.gaps, path.violations, largest, betas, unit.bias, solver)
         self.error = np.maximum(self.error, error)
-        K = self.gram.dense()
-        self.values[number][:, :, column] = path.betas @ block(K, fold.test, rows).T + biases[:, None]
+        self.values[number][:, :, column] = self._products(split, fold.test) + biases[:, None]
         if self.train is not None:
-            self.train[number][:, :, column] = path.betas @ block(K, fold.train, rows).T + biases[:, None]
+            self.train[number][:, :, column] = self._products(split, fold.train) + biases[:, None]
         self.failed |= ~path.converged
-        self.rounded |= solver.is_rounded(unit, path.betas)
+        self.rounded |= solver.is_rounded(unit, betas)
+
+    def _products(self, split: SplitPath, rows: Rows) -> Array:
+        """``K beta`` at some rows for all penalties; where K is not at hand, from the support vectors only."""
+        if not self.gram.untouched:
+            return split.betas @ block(self.gram.dense(), rows, split.rows).T
+        support = np.flatnonzero(split.betas.any(axis=0))
+        return split.betas[:, support] @ self.gram.block(rows, split.rows[support]).T
 
     def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: Subproblem) -> None:
         """Write down the values of one split at one penalty, and what is known of their error."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...losses.margin import SmoothedHingeLoss
 from .dual import Array, Dual, smoothing_ridge
 from .learner import Rows, SupportVectorLearner
 
@@ -43,11 +44,8 @@ class Hinge(TwoClassLearner):
         plain = self.dual(y, C, weights)
         return replace(plain, target=(1.0 + h) * y, ridge=smoothing_ridge(C, weights, h))
 
-    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
-        lacking = 1.0 - y * f
-        curved = np.abs(lacking) <= h
-        first = np.where(curved, (h + lacking) / (2 * h), lacking > h)
-        return -y * first, np.where(curved, 1.0 / (2 * h), 0.0)
+    def smoothed_loss(self, h: float) -> SmoothedHingeLoss:
+        return SmoothedHingeLoss(h)
 
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
         return 0.01 if h is None else h

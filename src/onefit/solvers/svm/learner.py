@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
-from ...machines.capabilities import Margin, fitted_values
+from ...losses.margin import SmoothLoss
+from ...machines.capabilities import HeldOutTangent, Margin, fitted_values
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
-from ...machines.gradient import HeldOutTangent
 from .dual import Array, Dual
 
 Rows = NDArray[np.intp]
@@ -62,8 +62,8 @@ class SupportVectorLearner(ABC):
         """The dual problem of the loss smoothed over h around its kinks: the ridge is one over its curvature."""
 
     @abstractmethod
-    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
-        """First and second derivative of the smoothed loss of each row."""
+    def smoothed_loss(self, h: float) -> SmoothLoss:
+        """The loss smoothed over h around its kinks."""
 
     @abstractmethod
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:

@@ -117,7 +117,8 @@ class SeriesRun(Run):
         solution = problem.solve_full(learner.dual(y, C, weights), C)
         if not solution.converged:
             return None
-        first, second = learner.slopes(y, solution.u + solution.b, h)
+        loss, f = learner.smoothed_loss(h), solution.u + solution.b
+        first, second = loss.slope(y, f), loss.curvature(y, f)
         curved = (second > 0) & (weights > 0)
         slopes = -C * weights * first
         ridge = 1.0 / np.where(curved, C * weights * second, 1.0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...data import Targets
 from ...gram import Gram
+from ...losses.margin import SquaredHingeLoss
 from ...machines.capabilities import Ball
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
@@ -34,9 +35,8 @@ class SquaredHinge(TwoClassLearner):
         """The loss has no kinks to smooth."""
         return self.dual(y, C, weights)
 
-    def slopes(self, y: Array, f: Array, h: float) -> tuple[Array, Array]:
-        curved = y * f < 1
-        return np.where(curved, 2.0 * (f - y), 0.0), np.where(curved, 2.0, 0.0)
+    def smoothed_loss(self, h: float) -> SquaredHingeLoss:
+        return SquaredHingeLoss()
 
     def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
         return 0.0

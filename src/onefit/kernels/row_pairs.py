@@ -1,0 +1,118 @@
+"""Pairs of rows, the base matrices between them, and the derivatives of these with respect to the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .bases import (
+    Array,
+    Base,
+    ScaledFeatures,
+    SelectedFeatures,
+    cityblock,
+    dot,
+    scale_features,
+    select_features,
+    sqdist,
+)
+from .parameters import NotDifferentiableError
+
+_BLOCK = 1 << 17
+"""Numbers in the largest temporary array: few enough to stay in a cache."""
+
+
+class RowPairs:
+    """Rows X, and Y or X again, with the base matrices between them, each computed at most once.
+
+    Kernels are evaluated and differentiated on them: ``base`` gives matrices, ``scaled`` and ``selected`` the rows as
+    kernels with scales or columns of their own see them.
+    """
+
+    def __init__(self, X: Any, Y: Any = None) -> None:
+        self.X, self.Y = X, Y
+        self._bases: dict[Base, Array] = {}
+        self._scaled: dict[tuple[float, ...], RowPairs] = {}
+        self._selected: dict[tuple[int, ...], RowPairs] = {}
+
+    def base(self, base: Base) -> Array:
+        """The base matrix between the rows: read it, do not write."""
+        if isinstance(base, ScaledFeatures):
+            return self.scaled(base.factors).base(base.base)
+        if isinstance(base, SelectedFeatures):
+            return self.selected(base.columns).base(base.base)
+        if base not in self._bases:
+            self._bases[base] = base(self.X, self.Y)
+        return self._bases[base]
+
+    def fresh(self, base: Base) -> Array:
+        """A copy of the base matrix, which may be written."""
+        return self.base(base).copy()
+
+    def scaled(self, factors: tuple[float, ...]) -> RowPairs:
+        """The rows with their features multiplied by factors."""
+        if all(factor == 1.0 for factor in factors) and len(factors) == self.X.shape[1]:
+            return self
+        if factors not in self._scaled:
+            self._scaled[factors] = self._changed(scale_features, factors)
+        return self._scaled[factors]
+
+    def selected(self, columns: tuple[int, ...]) -> RowPairs:
+        """The rows with some of their columns."""
+        if columns not in self._selected:
+            self._selected[columns] = self._changed(select_features, columns)
+        return self._selected[columns]
+
+    def _changed(self, change: Callable[..., Any], by: tuple[Any, ...]) -> RowPairs:
+        return RowPairs(change(self.X, by), None if self.Y is None else change(self.Y, by))
+
+    def forget_scaled(self) -> None:
+        """Drop the matrices of scaled rows: the next step of a search has other scales."""
+        self._scaled.clear()
+        for part in self._selected.values():
+            part.forget_scaled()
+
+    def input_gradient(self, base: Base, S: Array) -> Array:
+        r"""``Σ_b S_ab ∂base(x_a, y_b)/∂x_a`` for all rows a, shape (n, d); in place of an n x n x d array.
+
+        Cost: two products with S; for the city-block distance O(n m d) element by element.
+        """
+        rule = _INPUT_GRADIENTS.get(base)
+        if rule is None:
+            raise NotDifferentiableError(
+                f"{getattr(base, '__name__', base)} has no derivative with respect to features here: "
+                "one scale per feature needs distances or inner products."
+            )
+        return rule(_dense(self.X), _dense(self.X if self.Y is None else self.Y), S)
+
+
+def _dense(X: Any) -> Array:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def _of_sqdist(X: Array, Y: Array, S: Array) -> Array:
+    centre = Y.mean(axis=0)
+    return np.asarray(2.0 * ((X - centre) * S.sum(axis=1)[:, None] - S @ (Y - centre)))
+
+
+def _of_dot(X: Array, Y: Array, S: Array) -> Array:
+    return np.asarray(S @ Y)
+
+
+def _of_cityblock(X: Array, Y: Array, S: Array) -> Array:
+    found = np.empty(X.shape)
+    step = max(1, _BLOCK // max(1, len(Y)))
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        for j in range(X.shape[1]):
+            found[rows, j] = np.einsum("ab,ab->a", S[rows], np.sign(X[rows, j, None] - Y[:, j]))
+    return found
+
+
+_INPUT_GRADIENTS: dict[Base, Callable[[Array, Array, Array], Array]] = {
+    sqdist: _of_sqdist,
+    dot: _of_dot,
+    cityblock: _of_cityblock,
+}

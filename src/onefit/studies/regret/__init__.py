@@ -1,0 +1,1 @@
+"""Which criterion should I use? The study of our own: what the choice of every criterion costs on real data."""
