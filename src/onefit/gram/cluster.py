@@ -119,8 +119,15 @@ def _in_order(makers: Sequence[Callable[[], Any]]) -> Iterator[Any]:
             running.append(client.compute(maker()))
         return running[0].result()
 
+    def release() -> None:
+        """Give up all running tasks. A future that failed is part of a cycle with the traceback of its own error, so
+        that the scheduler would keep its tasks failed until the garbage collector finds it."""
+        for future in running:
+            future.release()
+        running.clear()
+
     for number in range(len(makers)):
-        yield until_done(partial(result, number), running.clear)
+        yield until_done(partial(result, number), release)
         del running[0]
 
 
