@@ -363,12 +363,19 @@ def test_a_journal_resumes_a_search(tmp_path):
         (Landmarks(10, "random"), LSSVR(), {}, "method of Landmarks must be one of"),
         (Landmarks(10, random_state="a"), LSSVR(), {}, "random_state of Landmarks"),
         (Landmarks(method=np.ones((5, 9))), LSSVR(), {}, "9 features"),
+        (Landmarks(method=np.full((5, 3), np.nan)), LSSVR(), {}, "method of Landmarks contains NaN"),
         (RandomFeatures(7), LSSVR(), {}, "must be even"),
         (RandomFeatures(8), LSSVR(kernel="laplacian"), {"error_score": "raise"}, "Gaussian kernel"),
         (Landmarks(10), SVR(epsilon=0), {}, "epsilon must be positive"),
         (Landmarks(10), Ridge(), {}, "cannot stand for the kernel"),
         (Landmarks(10), LSSVR(kernel="precomputed"), {}, "precomputed"),
         (Landmarks(10), LSSVR(kernel="sigmoid", coef0=-3), {"error_score": "raise"}, "positive semi-definite"),
+        (
+            Landmarks(10, random_state=0),
+            LSSVR(kernel="sigmoid", gamma=0.5, coef0=-1),
+            {"error_score": "raise"},
+            "positive semi-definite",
+        ),
         (Landmarks(10), LSSVR(alpha=0), {}, "alpha must be positive"),
         (Landmarks(10), LSSVR(), {"cv": LeaveOneOut()}, "Leave-one-out"),
         (Landmarks(10), LSSVR(), {"criterion": "bif"}, "criterion bif"),
@@ -383,6 +390,17 @@ def test_what_makes_no_sense_is_refused(approximation, estimator, options, match
     X = X @ X.T if getattr(estimator, "kernel", None) == "precomputed" else X
     with pytest.raises(ValueError, match=match):
         KernelSearchCV(estimator, {}, approximation=approximation, **options).fit(X, y)
+
+
+def test_landmarks_of_a_frame_have_its_columns():
+    pandas = pytest.importorskip("pandas")
+    X, y = regression(n=60)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    search = KernelSearchCV(LSSVR(gamma=0.3), {}, approximation=Landmarks(method=frame[:20]))
+    by_array = KernelSearchCV(LSSVR(gamma=0.3), {}, approximation=Landmarks(method=X[:20]))
+    np.testing.assert_array_equal(split_scores(search.fit(frame, y)), split_scores(by_array.fit(X, y)))
+    with pytest.raises(ValueError, match=r"the columns \['b', 'a', 'c'\], but X has \['a', 'b', 'c'\]"):
+        search.set_params(approximation=Landmarks(method=frame[:20][["b", "a", "c"]])).fit(frame, y)
 
 
 def test_random_features_converge_to_the_kernel():

@@ -2,7 +2,11 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -132,4 +136,79 @@ def test_workers_that_are_killed_cost_time_and_no_bit(allowed):
         stop.set()
         killer.join()
     assert deaths
+    np.testing.assert_array_equal(found, expected)
+
+
+@contextmanager
+def remote_cluster(port):
+    """Processes of a scheduler and a worker, as they would run on other computers."""
+    module, address = "distributed.cli.dask_{}", f"tcp://127.0.0.1:{port}"
+    commands = [
+        [module.format("scheduler"), "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+        [module.format("worker"), address, "--nthreads", "1", "--no-dashboard"],
+    ]
+    processes = [
+        subprocess.Popen([sys.executable, "-m", *own], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for own in commands
+    ]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", ["restarted by its client", "replaced by another", "gone"])
+def test_a_cluster_that_is_lost_fails_no_candidate(event, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    X, y = problem(20_000)
+    options = {"approximation": Landmarks(method=X[:300])}
+    expected = split_scores(fitted(da.from_array(X, chunks=(1000, 3)), y, **options))
+    marker, port = tmp_path / "under way", free_port()
+
+    def pass_on(rows):
+        marker.touch()
+        return rows
+
+    chunked = da.from_array(X, chunks=(1000, 3)).map_blocks(pass_on, dtype=X.dtype, meta=X[:0])
+    options["journal"] = tmp_path / "j.sqlite"
+    with remote_cluster(port) as first, distributed.Client(f"127.0.0.1:{port}", timeout=10) as client:
+        finished = threading.Event()
+
+        def disturb():
+            while not marker.exists():
+                if finished.wait(0.01):
+                    return
+            if event == "restarted by its client":
+                client.restart(wait_for_workers=False)
+                return
+            for process in first:
+                process.kill()
+                process.wait()
+            if event == "replaced by another":
+                with remote_cluster(port):
+                    finished.wait(100)
+
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        try:
+            found = split_scores(fitted(chunked, y, **options))
+        except ConnectionError:
+            assert event == "gone"
+            found = None
+        finally:
+            finished.set()
+            thread.join()
+    assert marker.exists()
+    if event == "gone":
+        assert found is None
+        found = split_scores(fitted(chunked, y, **options))  # goes on from the journal, without a cluster
     np.testing.assert_array_equal(found, expected)

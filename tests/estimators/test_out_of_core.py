@@ -11,7 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, Landmarks, LandmarksWarning, datasets
+from onefit import (
+    L2SVC,
+    LSSVC,
+    LSSVR,
+    GridEdgeWarning,
+    KernelSearchCV,
+    Landmarks,
+    LandmarksWarning,
+    RandomFeatures,
+    datasets,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore", category=GridEdgeWarning),
@@ -97,8 +107,16 @@ def test_memory_maps_of_any_type_and_sliceable_arrays(rows, tmp_path):
         def __len__(self):
             return len(X)
 
+        def __array__(self, dtype=None, copy=None):
+            raise MemoryError("all rows at once")
+
     array, scan = searches(LSSVR(), GRID, X, y, Chunked())
     np.testing.assert_array_equal(split_scores(scan), split_scores(array))
+    options = {"journal": tmp_path / "j.sqlite", "approximation": Landmarks(30, random_state=0)}
+    assert KernelSearchCV(LSSVR(), GRID, **options).fit(Chunked(), y).ledger_["pass"] > 0
+    assert KernelSearchCV(LSSVR(), GRID, **options).fit(Chunked(), y).ledger_["pass"] == 0
+    X[618, 2] += 1e-9
+    assert KernelSearchCV(LSSVR(), GRID, **options).fit(Chunked(), y).ledger_["pass"] > 0
 
 
 @pytest.mark.parametrize("model", [LSSVR(), L2SVC(), SVC(), SVR()], ids=lambda model: type(model).__name__)
@@ -113,6 +131,34 @@ def test_missing_values_are_named_by_their_row(tmp_path, model):
     search = KernelSearchCV(model, {"gamma": [0.3]}, approximation=Landmarks(20, X[:20]))
     with pytest.raises(ValueError, match=r"^Row 211618 of X has missing or infinite values\.$"):
         search.fit(scanned, y)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+@pytest.mark.parametrize("approximation", [Landmarks(method=np.eye(3)), RandomFeatures(20, random_state=0)], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [LSSVR(gamma=0.3), LSSVR(kernel="laplacian"), LSSVR(kernel="cosine"), make_pipeline(StandardScaler(), LSSVR())],
+    ids=lambda model: str(getattr(model, "kernel", "behind a scaler")),
+)
+def test_missing_values_are_named_whatever_reads_them(rows, tmp_path, model, approximation, value):
+    """Kernels and transformers that refuse such values by themselves do not know the number of the row."""
+    X, y, _, _ = rows
+    X[618, 2] = value
+    np.save(tmp_path / "gap.npy", X)
+    scanned, _ = datasets.scan(tmp_path / "gap.npy", target=False)
+    if isinstance(approximation, RandomFeatures) and getattr(model, "kernel", "rbf") != "rbf":
+        pytest.skip("random features stand for Gaussian kernels")
+    with pytest.raises(ValueError, match=r"^Row 618 of X has missing or infinite values\.$"):
+        KernelSearchCV(model, {}, approximation=approximation).fit(scanned, y)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_inputs_that_overflow_are_named_by_their_row(rows, kernel):
+    X, y, _, _ = rows
+    X[618, 2] = 1e200
+    search = KernelSearchCV(LSSVR(kernel=kernel, gamma=0.3), {}, approximation=Landmarks(method=X[:30]))
+    with pytest.raises(ValueError, match=r"^Row 618 of X has inputs so large that kernels of it overflow\.$"):
+        search.fit(X, y)
 
 
 def test_missing_values_among_possible_landmarks_are_named_by_their_row(rows, tmp_path):

@@ -153,7 +153,14 @@ class SlicedRows(RowScan):
 
     @property
     def identity(self) -> Any:
-        return (self.stamps or np.asarray(self.source)), self.dropped
+        return (self.stamps or self._digests()), self.dropped
+
+    def _digests(self) -> list[str]:
+        """A digest of the rows of each block, where no file is known that would tell them from others."""
+        import hashlib
+
+        parts = (np.asarray(self.source[first : first + GATHERED]) for first in range(0, len(self), GATHERED))
+        return [hashlib.sha256(f"{part.dtype.str}{part.shape}".encode() + part.tobytes()).hexdigest() for part in parts]
 
     def check_unchanged(self) -> None:
         for stamp in self.stamps:
@@ -202,7 +209,7 @@ def readable_rows(X: Any, y: Any, *, approximated: bool) -> tuple[Any, Any]:
                 "or what onefit.datasets.scan returns."
             )
     if approximated:
-        return as_scan(X), np.asarray(y.compute()) if hasattr(y, "compute") else y
+        return as_scan(X), _gathered(y) if hasattr(y, "compute") else y
     if isinstance(X, RowScan):
         raise ValueError(
             f"X has {X.shape[0]:,} rows that are read a block at a time, and a Gram matrix needs all at once: pass "
@@ -227,6 +234,13 @@ def as_scan(X: Any) -> Any:
     return X
 
 
+def _gathered(y: Any) -> Array:
+    """The targets of a dask collection in memory."""
+    from .dask_rows import until_done
+
+    return np.asarray(until_done(y.compute))
+
+
 def _transform(model: Any, rows: Any) -> Any:
     return model.transform(np.asarray(rows, dtype=np.float64))
 
@@ -244,7 +258,20 @@ def scanned_variance(X: RowScan, wanted: NDArray[np.bool_] | None = None) -> flo
 
 
 def blocks(X: RowScan, step: int = GATHERED) -> Iterator[tuple[slice, Array]]:
-    """(which rows, these rows) from the first to the last."""
+    """(which rows, these rows) from the first to the last; an error that names a row with missing values."""
     for start in range(0, X.shape[0], step):
         rows = slice(start, min(start + step, X.shape[0]))
-        yield rows, X[rows]
+        block = X[rows]
+        check_no_missing(block, np.arange(rows.start, rows.stop))
+        yield rows, block
+
+
+def check_no_missing(X: Any, numbers: Rows) -> None:
+    """Name the first row with missing or infinite values, of rows X that have these numbers."""
+    values = X.data if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return
+    inputs = X.toarray() if hasattr(X, "toarray") else values
+    first = int(numbers[~np.isfinite(inputs).all(axis=1)].min())
+    raise UnreadableRowsError(f"Row {first} of X has missing or infinite values.")

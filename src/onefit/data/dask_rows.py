@@ -17,26 +17,47 @@ T = TypeVar("T")
 
 
 MOST_DEATHS = 20
-"""How often work is begun anew after workers have died more often than dask itself allows."""
+"""How often work is begun anew after workers have died more often than dask itself allows, or tasks were cancelled."""
+
+
+class ClusterLostError(ConnectionError):
+    """The scheduler of a cluster does not answer any more: no candidate can be evaluated."""
 
 
 def until_done(attempt: Callable[[], T], forget: Callable[[], object] = lambda: None) -> T:
-    """The result of an attempt, repeated when more workers died of it than dask allows.
+    """The result of an attempt, repeated when workers died of it too often, or the cluster was restarted meanwhile.
 
-    ``forget`` drops what has been begun: as long as it is held, dask does not begin anew what failed.
+    ``forget`` drops what has been begun: as long as it is held, dask does not begin anew what failed. A scheduler that
+    does not come back while the client tries to reconnect is a ClusterLostError.
     """
     try:
-        from distributed import KilledWorker
-    except ImportError:  # dask alone, in threads
+        from distributed import CancelledError, KilledWorker, default_client
+        from distributed.comm import CommClosedError
+
+        client = default_client()  # type: ignore[no-untyped-call]
+    except (ImportError, ValueError):  # dask alone, or no client: in threads
         return attempt()
     for _ in range(MOST_DEATHS):
         try:
             return attempt()
-        except KilledWorker:
-            pass
+        except Exception as error:
+            if client.status == "running" and not isinstance(error, KilledWorker | CancelledError | CommClosedError):
+                raise
         forget()
-        time.sleep(1.0)  # until a nanny has started another worker
+        _wait_for(client)
     return attempt()
+
+
+def _wait_for(client: Any) -> None:
+    """Wait until a nanny has started another worker, and while a client tries to find its scheduler again."""
+    time.sleep(1.0)
+    while client.status == "connecting":
+        time.sleep(0.1)
+    if client.status != "running":
+        raise ClusterLostError(
+            "The connection to the scheduler of the dask cluster was lost. A search with a journal goes on from what is"
+            " done when it is started again with a client of a new cluster."
+        )
 
 
 @dataclass(frozen=True, eq=False)

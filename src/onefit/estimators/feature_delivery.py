@@ -20,10 +20,10 @@ from ..gram.approximation import Landmarks
 from ..gram.basis import Basis
 from ..gram.feature_map import smallest_pivot
 from ..resources import Ledger
-from ..search.approximate import smallest_ridge, train_on_all_rows
 from ..search.basis_choice import choose_basis
 from ..search.choice import Choice
 from ..search.deadline import Deadline
+from ..search.feature_solver import smallest_ridge, train_on_all_rows
 from ..search.plan import plan
 from ..search.request import Request
 from ..search.routing import split_pipeline
@@ -81,7 +81,8 @@ def _basis_of_refit(request: Request, task: KernelTask) -> Basis | None:
     asked = request.approximation
     if not isinstance(asked, Landmarks) or asked.refit_landmarks is None:
         return request.basis
-    return choose_basis(replace(asked, n_landmarks=asked.refit_landmarks, refit_landmarks=None), [task])
+    more = replace(asked, n_landmarks=asked.refit_landmarks, refit_landmarks=None)
+    return choose_basis(more, [task], request.X)
 
 
 def _linear_classifier(final: Any, bias: bool) -> Any:

@@ -75,7 +75,8 @@ def randomly_pivoted_cholesky(
     """
     N = len(diagonal)
     F = np.empty((N, m))  # K is approximated by F Fᵀ
-    left, floor = diagonal.astype(np.float64).copy(), EXHAUSTED * float(diagonal.sum())
+    left = np.maximum(diagonal.astype(np.float64), 0.0)  # K may be indefinite: factorising it says so
+    floor = EXHAUSTED * float(left.sum())
     chosen: list[int] = []
     everything = np.arange(N, dtype=np.intp)
     while len(chosen) < m and left.sum() > floor:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from ..data.blocks import RowScan, UnreadableRowsError
+from ..data.blocks import RowScan, UnreadableRowsError, check_no_missing
 from .cells import Cells
 from .cluster import Batch, map_chunks, reduce_batches, rows_of
 from .feature_map import FeatureMap
@@ -177,7 +177,7 @@ def accumulate(
         return known
     late = feature_map.whitening is not None and len(Y) > 4 * cells.count * feature_map.width
     summing = _Summing(feature_map, late, cells.count, 1 + Y.shape[1], step)
-    with _unchanged(X):
+    with unchanged(X):
         if isinstance(X, RowScan) and X.chunks:
             total = reduce_batches(_batches(summing, X, Y, cells), record)
         else:
@@ -253,8 +253,8 @@ class _Summing:
         """Add a block of rows, the first of which has the number ``start``, to the sums of their cells."""
         order = np.argsort(number, kind="stable")
         numbers, block = number[order], X[order]
-        Z = self.feature_map.unwhitened(block) if self.late else self.feature_map(block)
-        check_finite(Z, block, start + order)
+        features = self.feature_map.unwhitened if self.late else self.feature_map
+        Z = checked_features(features, block, start + order)
         E = np.column_stack([np.ones(len(order)), Y[order]])
         if weights is not None:
             root = np.sqrt(weights[order])[:, None]
@@ -345,7 +345,7 @@ def products(
             take(places, _products_of_rows((features, coefficients), X[block], local(block, places)))
 
     chunks = X.chunks if isinstance(X, RowScan) else []
-    with _unchanged(X):
+    with unchanged(X):
         if chunks:
             places = [places_in(chunk.numbers) for chunk in chunks]
             own = [(local(chunk.numbers, place),) for chunk, place in zip(chunks, places)]
@@ -376,7 +376,7 @@ def _products_of_chunk(shared: tuple[Any, list[Array]], rows: Any, wanted: list[
 
 
 @contextmanager
-def _unchanged(X: Any) -> Iterator[None]:
+def unchanged(X: Any) -> Iterator[None]:
     """A pass over rows of files: an error if these have changed since they were first looked at, or meanwhile."""
     if isinstance(X, RowScan):
         X.check_unchanged()
@@ -386,12 +386,12 @@ def _unchanged(X: Any) -> Iterator[None]:
         yield
 
 
-def check_finite(Z: Array, X: Any, numbers: Rows) -> None:
-    """Name the first row whose features are not finite: its inputs are missing, or overflow."""
+def checked_features(features: Callable[[Any], Array], X: Any, numbers: Rows) -> Array:
+    """Features of rows that have these numbers; an error that names a row without: values are missing, or overflow."""
+    check_no_missing(X, numbers)
+    Z = features(X)
     if np.isfinite(Z.sum()) or np.isfinite(Z).all():
-        return
-    inputs = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    missing = ~np.isfinite(inputs).all(axis=1)  # of a whole block, distances to the mean row are missing then
-    bad = missing if missing.any() else ~np.isfinite(Z).all(axis=1)
-    reason = "missing or infinite values" if missing.any() else "inputs so large that kernels of it overflow"
-    raise UnreadableRowsError(f"Row {int(numbers[bad].min())} of X has {reason}.")
+        return Z
+    inputs = np.abs(X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64))
+    row = int(numbers[inputs.max(axis=1).argmax()])  # its distance to the mean row makes those of all others overflow
+    raise UnreadableRowsError(f"Row {row} of X has inputs so large that kernels of it overflow.")

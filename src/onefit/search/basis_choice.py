@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 from .._exceptions import warn_caller
-from ..data.blocks import RowScan
+from ..data.blocks import RowScan, check_no_missing
 from ..data.folds import take_rows
 from ..data.views import Inputs, checked_rows
 from ..gram.approximation import Landmarks, RandomFeatures
 from ..gram.basis import Basis
 from ..gram.landmarks import choose, middle_kernel, reservoir
-from ..gram.streamed import check_finite
 from ..kernels.parameters import variance_of
 from .tasks import KernelTask
 
 
-def choose_basis(approximation: Landmarks | RandomFeatures, tasks: Sequence[KernelTask]) -> Basis:
-    """Draw what an approximation asks for, on the inputs and kernels of some tasks.
+def choose_basis(approximation: Landmarks | RandomFeatures, tasks: Sequence[KernelTask], X: Any) -> Basis:
+    """Draw what an approximation asks for, on the inputs and kernels of some tasks; ``X`` are the rows as given.
 
     Landmarks are chosen on a sample of the rows, as transformers that learn from this sample show them: labels play no
     part in it, unless a transformer cannot do without.
@@ -33,7 +32,9 @@ def choose_basis(approximation: Landmarks | RandomFeatures, tasks: Sequence[Kern
         return Basis(approximation.n_features, seed=int(rng.randint(2**31 - 1)))
     if approximation.given:
         rows = approximation.method
-        _check_given(rows, inputs.X)
+        _check_given(rows, inputs.X.shape[1], getattr(X, "columns", None))
+        if inputs.transformers is None:  # what they make of missing values is their affair
+            check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="method of Landmarks")
         return Basis(rows.shape[0], rows)
     m = min(approximation.n_landmarks, n)
     if m < approximation.n_landmarks:
@@ -49,7 +50,7 @@ def _sample(inputs: Inputs, numbers: np.ndarray) -> Any:
     """Some rows after the transformers."""
     X = take_rows(inputs.X, numbers)
     if isinstance(inputs.X, RowScan):  # others have been looked at
-        check_finite(X, X, numbers)
+        check_no_missing(X, numbers)
     if inputs.transformers is None:
         return checked_rows(X)
     try:
@@ -58,11 +59,13 @@ def _sample(inputs: Inputs, numbers: np.ndarray) -> Any:
         return checked_rows(clone(inputs.transformers).fit_transform(X, take_rows(inputs.y, numbers)))
 
 
-def _check_given(rows: Any, X: Any) -> None:
-    """Refuse landmarks that are not rows like those of X."""
-    features = X.shape[1]
+def _check_given(rows: Any, features: int, columns: Any) -> None:
+    """Refuse landmarks that are not rows like those of the data, with so many features and these names of columns."""
     if rows.shape[1] != features or not rows.shape[0]:
         raise ValueError(
             f"method of Landmarks holds rows with {rows.shape[1]} features ({rows.shape[0]} of them), "
             f"but X has {features} features."
         )
+    names = getattr(rows, "columns", None)
+    if names is not None and columns is not None and list(names) != list(columns):
+        raise ValueError(f"method of Landmarks has the columns {list(names)}, but X has {list(columns)}.")

@@ -106,7 +106,7 @@ class Execution:
         planned = plan(self.request, candidates, first)
         handed = hand_over(self.request, planned)
         if self.request.approximation is not None and self.request.basis is None and planned.tasks:
-            basis = choose_basis(self.request.approximation, planned.tasks)
+            basis = choose_basis(self.request.approximation, planned.tasks, self.request.X)
             self.request = replace(self.request, basis=basis)
             planned.tasks = [replace(task, basis=basis) for task in planned.tasks]
         self.table.same_as.update(planned.same_as)

@@ -29,10 +29,10 @@ from ..data.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
 from ..machines.wrappers import Model, read_model
-from .approximate import refuse_on_features
 from .certify import Certify, check_certifiable
 from .executors import Resources, allot, allot_passes
 from .explicit_features import read_on_features
+from .feature_solver import refuse_on_features
 from .request import Request
 from .retraining import scaled_penalty
 from .routing import features_of, sample_weight_of, transformers_key

@@ -39,13 +39,15 @@ class SquaredErrors:
 class SplitSolution:
     """The machine trained on the training rows of a split, for each number of leading features.
 
-    ``errors`` has one entry for each of them too, or none where the tested rows are no cell. ``accuracy`` (L,) bounds
-    the error of decision values, relative to the lengths of features, where the solution is iterative.
+    ``errors`` has one entry for each of them too, or none where the tested rows are no cell. Of iterative solutions
+    ``accuracy`` (L,) bounds the error of decision values, relative to the lengths of features, and ``bound`` (L,) their
+    distance from those of the loss that was asked for, where that has kinks which were smoothed.
     """
 
     paths: Sequence[RidgePath]
     errors: Sequence[SquaredErrors] = ()
     accuracy: Array | None = None
+    bound: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from scipy import linalg
 
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
-from ...gram.streamed import RowBlocks, add_squares, check_finite, in_lanes, symmetric
+from ...gram.streamed import RowBlocks, add_squares, checked_features, in_lanes, symmetric, unchanged
 from ...losses.margin import SmoothLoss
 
 Array = NDArray[np.float64]
@@ -117,8 +117,7 @@ class MarginProblem:
             if not len(used):
                 continue
             block = self.X[rows][used]
-            Z = features(block)
-            check_finite(Z, block, rows.start + used)
+            Z = checked_features(features, block, rows.start + used)
             if self.bias:
                 Z = np.column_stack([Z, np.ones(len(Z))])
             weights = np.ones(len(used)) if self.cells.weights is None else self.cells.weights[rows][used]
@@ -127,7 +126,8 @@ class MarginProblem:
     def run(self, lane):
         """Run a lane over all blocks."""
         self.passes += 1
-        return in_lanes(lambda _, blocks: lane(blocks), len(self.y), self.feature_map.width, self.threads)
+        with unchanged(self.X):
+            return in_lanes(lambda _, blocks: lane(blocks), len(self.y), self.feature_map.width, self.threads)
 
     def of_cells(self, theta: Array) -> tuple[Array, Array, Array]:
         """(losses (k,), gradients (k, q), Hessians (k, q, q)) of the cells at one point, without the penalty."""
