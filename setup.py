@@ -10,7 +10,12 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 SOLVER = ("_smo", "_cholesky", "_active_set", "_solver", "_fold_removal", "_duality")
-MODULES = ["onefit.kernels._distances", "onefit.linalg._band", *(f"onefit.solvers.svm.{name}" for name in SOLVER)]
+MODULES = [
+    "onefit.kernels._distances",
+    "onefit.linalg._band",
+    "onefit.linalg._unlocked",
+    *(f"onefit.solvers.svm.{name}" for name in SOLVER),
+]
 SANITIZE = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g", "-O1"] if os.environ.get("ONEFIT_SANITIZE") else []
 
 setup(

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from .._public import set_module
 from ..kernels import Gaussian, Kernel
 from ..kernels.parameters import known_gamma
 from ..linalg.ordered_cholesky import ordered_cholesky
+from ..linalg.unlocked import divide_rows
 
 Array = NDArray[np.float64]
 
@@ -102,7 +103,9 @@ class LandmarkMap(FeatureMap):
         return len(self.kept)
 
     def __call__(self, X: Any) -> Array:
-        return np.asarray(blas.dtrsm(1.0, self.lower, self.unwhitened(X).T, side=0, lower=1, overwrite_b=1).T)
+        K = self.unwhitened(X)
+        divide_rows(self.lower, K)
+        return K
 
     def unwhitened(self, X: Any) -> Array:
         """Kernel entries (l, width) between rows and landmarks."""

@@ -21,9 +21,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg import blas
 
 from ..data.blocks import RowScan, UnreadableRowsError, check_no_missing
+from ..linalg.unlocked import add_squares
 from .cells import Cells
 from .cluster import Batch, map_chunks, reduce_batches, rows_of
 from .feature_map import FeatureMap
@@ -118,12 +118,6 @@ class Sums:
         """The sum of all cells, each with its ``share`` (cells,), as sums of one cell."""
         used = np.flatnonzero(share)
         return Sums(*(np.tensordot(share[used], part[used], axes=1)[None] for part in (self.G, self.H, self.T)))
-
-
-def add_squares(G: Array, Z: Array) -> None:
-    """Add ``Zᵀ Z`` to the upper triangle of G (r, r), for rows Z (l, r)."""
-    # dsyrk works on columns: Zᵀ in Fortran order is Z in C order, and so is the triangle that it writes
-    blas.dsyrk(1.0, Z.T, beta=1.0, c=G.T, trans=0, lower=1, overwrite_c=1)
 
 
 def symmetric(upper: Array) -> Array:

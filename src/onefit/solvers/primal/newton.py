@@ -20,7 +20,8 @@ from scipy import linalg
 
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
-from ...gram.streamed import RowBlocks, add_squares, checked_features, in_lanes, symmetric, unchanged
+from ...gram.streamed import RowBlocks, checked_features, in_lanes, symmetric, unchanged
+from ...linalg.unlocked import add_squares
 from ...losses.margin import SmoothLoss
 
 Array = NDArray[np.float64]

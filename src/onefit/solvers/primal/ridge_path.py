@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg import lapack
 
 from ...gram.streamed import Sums, symmetric
+from ...linalg.unlocked import solve_positive
 
 Array = NDArray[np.float64]
 
@@ -66,11 +66,11 @@ def _by_cholesky(G: Array, B: Array, ridges: Array) -> Array:
     for k, ridge in enumerate(ridges):
         A = np.array(G, order="F")
         A[np.diag_indices_from(A)] += ridge
-        factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)
-        if failed:  # the ridge is below the rounding of the sums
+        X = np.array(B, order="F")
+        if solve_positive(A, X):
+            coef[k] = X
+        else:  # the ridge is below the rounding of the sums
             coef[k] = _by_eigenvectors(G, B, ridges[k : k + 1])[0]
-            continue
-        coef[k] = lapack.dpotrs(factor, B, lower=1)[0]
     return coef
 
 
