@@ -2,7 +2,8 @@
 # Not built or run by this project's own checks.
 #
 #   docker build -t onefit .
-#   docker run --rm --read-only --tmpfs /tmp -v "$PWD:/data" onefit select data.csv --save model.skops
+#   docker run --rm --read-only --tmpfs /tmp --user "$(id -u):$(id -g)" -v "$PWD:/data" \
+#       onefit select data.csv --save model.skops
 FROM python:3.12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
 COPY . /source

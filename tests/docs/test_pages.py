@@ -66,6 +66,8 @@ def test_performance_page_has_what_was_measured():
     script = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     assert script["written"](page) == page, "run python benchmarks/page.py"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert script["written_readme"](readme) == readme, "run python benchmarks/page.py"
 
 
 def test_ratios_are_those_of_the_seconds():

@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._public import publish
-from ..estimators.kernel_learn import KernelLearnCV
-from .facts import gather
 from .judgement import Judgement, Yardstick
-from .learning_page import gather_learned, render_learned
-from .page import render
 
 __all__ = ["Judgement", "Shown", "Yardstick", "show", "write"]
 
@@ -87,17 +83,11 @@ def write(
     >>> page.startswith("<!doctype html>"), "0.1" in page
     (True, True)
     """
-    if isinstance(search, KernelLearnCV):
-        learned = gather_learned(search, title=title, X=X, feature_names=feature_names)
-        target = Path(path)
-        target.write_text(render_learned(learned), encoding="utf-8")
-        return target
-    facts = gather(
+    target = Path(path)
+    page = _page(
         search, title=title, X=X, y=y, comparison=comparison, remark=remark, judgement=judgement, groups=groups,
         feature_names=feature_names, column_kinds=column_kinds, positive=positive, code=code, thorough=thorough,
     )  # fmt: skip
-    page = render(facts)
-    target = Path(path)
     target.write_text(page, encoding="utf-8")
     return target
 
@@ -127,9 +117,22 @@ def show(search: Any, **arguments: Any) -> Shown:
     >>> report.show(search, title="Iris").page.startswith("<!doctype html>")
     True
     """
+    return Shown(_page(search, **arguments))
+
+
+def _page(search: Any, **arguments: Any) -> str:
+    """The report as HTML. Its parts are imported here: ``onefit select`` answers sooner without them."""
+    from ..estimators.kernel_learn import KernelLearnCV
+
     if isinstance(search, KernelLearnCV):
-        return Shown(render_learned(gather_learned(search, **arguments)))
-    return Shown(render(gather(search, **arguments)))
+        from .learning_page import gather_learned, render_learned
+
+        read = {name: arguments[name] for name in ("title", "X", "feature_names") if name in arguments}
+        return render_learned(gather_learned(search, **read))
+    from .facts import gather
+    from .page import render
+
+    return render(gather(search, **arguments))
 
 
 @dataclass(frozen=True)
