@@ -104,7 +104,7 @@ def figures(ordinary: list[dict[str, str]], rows: list[dict[str, str]]) -> str:
         f"The geometric mean over {len(ordinary)} such searches is {mean(ordinary):.1f}; without a Pipeline,\n"
         f"ten folds, 21 widths x 8 C on 1,000 rows it is {short(bare)}x."
     )
-    head = "| search | GridSearchCV | onefit | |\n| --- | --: | --: | --: |"
+    head = "| search | GridSearchCV | onefit | gain |\n| --- | --: | --: | --: |"
     return "\n".join(["", head, *lines, "", gain, ""])
 
 

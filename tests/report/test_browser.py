@@ -28,6 +28,7 @@ pytestmark = [
 AXE = os.environ.get("ONEFIT_AXE")
 LOOKS = [(width, dark) for width in (1280, 390) for dark in (False, True)]
 TIP = "document.getElementById('tip')"
+LANDING = Path(__file__).parents[2] / "docs" / "_build" / "html" / "index.html"
 
 
 @pytest.fixture(scope="module")
@@ -227,3 +228,14 @@ def test_has_no_accessibility_violation(browser, page, kind, width, dark):
     browser.run(Path(AXE).read_text() + "; 0")
     found = browser.run("axe.run().then(found => found.violations.map(v => [v.impact, v.id, v.nodes[0].html]))")
     assert found == []
+
+
+@pytest.mark.skipif(AXE is None, reason="ONEFIT_AXE does not name the script of axe-core")
+@pytest.mark.skipif(not LANDING.exists(), reason="the documentation is not built: make docs")
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+def test_the_documentation_begins_with_an_accessible_page(browser, width, dark):
+    browser.open(LANDING, width=width, dark=dark)
+    assert browser.errors == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    browser.run(Path(AXE).read_text() + "; 0")
+    assert browser.run("axe.run().then(found => found.violations.map(v => [v.id, v.nodes[0].html]))") == []
