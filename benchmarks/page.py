@@ -45,6 +45,11 @@ EXPERIMENTS = {
         "`python benchmarks/support_vector.py --n 1000`",
     ),
     "svc-2000": ("SVC, 2,000 rows", "The same grid: `python benchmarks/support_vector.py --n 2000`"),
+    "svc-4000": (
+        "SVC, 4,000 rows",
+        "The same grid, of which `GridSearchCV` was given every third width and C, and its seconds were scaled up: "
+        "`python benchmarks/support_vector.py --n 4000 --every 3`, beside other work",
+    ),
     "svr": (
         "SVR, 1,000 rows",
         "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
