@@ -55,6 +55,19 @@ def test_leave_one_out(seed, name, bias, mean_loss):
     assert_same_series(CASES[name], K, y, splits, (1.0,), (1, 5, np.inf), bias=bias, mean_loss=mean_loss)
 
 
+@two_seeds
+@some_cases
+@biases
+@pytest.mark.parametrize("gram", GRAMS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_by_newton_steps_from_one_inverse(seed, name, bias, gram, weighted):
+    """Curved rows, rows at a bound and rows without a coefficient, for every kind of Gram matrix."""
+    K, y = problem(name, seed, gram)
+    weights = row_weights(seed, N) if weighted else None
+    splits = list(LeaveOneOut().split(K))
+    assert_same_series(CASES[name], K, y, splits, (1e-2, 0.3, 10.0, 1e2), (np.inf,), bias=bias, weights=weights)
+
+
 @seeds
 @some_cases
 def test_rows_tested_that_are_trained_on(seed, name):
@@ -78,10 +91,11 @@ def test_every_kind_of_gram_matrix(seed, name, bias, gram):
 @two_seeds
 @every_case
 @biases
-def test_a_kernel_so_narrow_that_no_two_rows_know_of_each_other(seed, name, bias):
+@pytest.mark.parametrize("kind", ["unequal folds", "leave-one-out"])
+def test_a_kernel_so_narrow_that_no_two_rows_know_of_each_other(seed, name, bias, kind):
     """The Gram matrix is the identity to machine precision, and never formed."""
     case, X = CASES[name], np.round(points(seed, N) * 64) / 64
-    y, splits = case.targets(seed, X), SPLITS["unequal folds"](seed)
+    y, splits = case.targets(seed, X), SPLITS[kind](seed) if kind in SPLITS else list(LeaveOneOut().split(X))
     space = workspace(X, splits, Gaussian(1e6))
     assert space.identity() is not None
     for mean_loss in (False, True):

@@ -119,7 +119,7 @@ class SupportVectorLearner(ABC):
         require_compiled_loops()
         from .certified import CertifiedRun
         from .held_out import Run
-        from .series import SeriesRun
+        from .series_run import SeriesRun
 
         run = Run(self, gram, targets, penalties, scale_penalty, on_train)
         if series is not None:

@@ -31,11 +31,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...machines.contract import Series
 from .bias import best_bias
 from .bordered import Bordered, BorderedDense, BorderedDiagonal
 from .dual import Array, Dual
-from .held_out import Run
 from .subproblem import Rows, Subproblem
 
 SMALL = 1e-3
@@ -43,9 +41,6 @@ SMALL = 1e-3
 
 SEEN = 1e-13
 """Residual, relative to the right side, above which they are."""
-
-CHUNK = 64
-"""Splits that are treated side by side."""
 
 Mask = NDArray[np.bool_]
 
@@ -72,68 +67,7 @@ class Start:
         return self.slopes if self.lacking is None else self.slopes + self.lacking
 
 
-@dataclass
-class SeriesRun(Run):
-    """One pass over the penalties, with the series in place of retraining."""
-
-    series: Series
-
-    def _column(self, column: int) -> None:
-        y = np.ascontiguousarray(self.targets.Y[:, column])
-        rows = self.learner.rows(y)
-        problem = Subproblem(self, y[rows], rows, column)
-        self.exact, self.error[:] = False, np.nan  # nothing is known of the error
-        numbers = problem.trainable
-        changes = [_Changes(problem, numbers[i : i + CHUNK]) for i in range(0, len(numbers), CHUNK)]
-        for k, C in enumerate(self.penalties):
-            start = self._start(problem, float(C))
-            if start is None:
-                self.failed[k] = True
-                continue
-            terms = _Terms(problem, start, float(C), self.series.order)
-            for part in changes:
-                self._fill(k, column, part, terms)
-
-    def _fill(self, k: int, column: int, changes: _Changes, terms: _Terms) -> None:
-        folds = self.gram.problem.folds.folds
-        tested = [folds[number].test for number in changes.numbers]
-        for number, values in zip(changes.numbers, terms.heldout(changes, tested)):
-            self.values[number][k, :, column] = values
-        if self.train is not None:
-            trained = [folds[number].train for number in changes.numbers]
-            for number, values in zip(changes.numbers, terms.values(*terms.total(changes), trained)):
-                self.train[number][k, :, column] = values
-
-    def _start(self, problem: Subproblem, C: float) -> Start | None:
-        """The minimiser on all rows, of the smoothed loss or of the loss itself; None if it was not found."""
-        weights, learner, y = problem.full_weights, self.learner, problem.y
-        h = learner.half_width(self.series.h, lambda: _residual_scale(problem, C))
-        if self.series.start == "smoothed":
-            dual = learner.smoothed(y, C, weights, h)
-            solution = problem.solve_full(dual, C)
-            curved = dual.free(solution.beta)
-            start = Start(solution.beta, curved, dual.ridge, solution.u, solution.b, dual)
-            return start if solution.converged else None
-        solution = problem.solve_full(learner.dual(y, C, weights), C)
-        if not solution.converged:
-            return None
-        loss, f = learner.smoothed_loss(h), solution.u + solution.b
-        first, second = loss.slope(y, f), loss.curvature(y, f)
-        curved = (second > 0) & (weights > 0)
-        slopes = -C * weights * first
-        ridge = 1.0 / np.where(curved, C * weights * second, 1.0)
-        return Start(slopes, curved, ridge, solution.u, solution.b, lacking=solution.beta - slopes)
-
-
-def _residual_scale(problem: Subproblem, C: float) -> float:
-    """Mean size of the residuals of the machine itself; a millionth of the targets' spread at least."""
-    y = problem.y
-    solution = problem.solve_full(problem.run.learner.dual(y, C, problem.full_weights), C)
-    spread = max(float(np.ptp(y)), np.finfo(np.float64).eps * float(np.abs(y).max()), np.finfo(np.float64).tiny)
-    return max(float(np.abs(y - solution.u - solution.b).mean()), 1e-6 * spread)
-
-
-class _Changes:
+class Changes:
     """How some splits change the weights of the rows, whatever the penalty: arrays (n, t)."""
 
     def __init__(self, problem: Subproblem, numbers: list[int]) -> None:
@@ -148,7 +82,7 @@ class _Changes:
 
 
 @dataclass
-class _Terms:
+class Terms:
     """The terms of the series of one start, put together."""
 
     problem: Subproblem
@@ -163,20 +97,20 @@ class _Terms:
         small = self.start.ridge[self.S].min(initial=np.inf) < SMALL * self.problem.magnitude
         self.refinements = 2 if small and self.problem.identity is None else 0
 
-    def heldout(self, changes: _Changes, tested: list[Rows]) -> Iterable[Array]:
+    def heldout(self, changes: Changes, tested: list[Rows]) -> Iterable[Array]:
         """Values of the rows that each split tests."""
         apart = changes.divide and not self._first(changes)[~self.start.curved].any()
         if apart and len(self.S) and self.order < np.inf:
             return self._local(changes, tested)
         return self.values(*self.total(changes), tested)
 
-    def _local(self, changes: _Changes, tested: list[Rows]) -> list[Array]:
+    def _local(self, changes: Changes, tested: list[Rows]) -> list[Array]:
         """Values of tested rows if splits divide the rows among them and no row rests at a bound.
 
         Then r is zero but on the curved rows that a split changes, and a part of the inverse tells T there.
         Cost: O(m³) for the inverse, O(Σ l²) an order.
         """
-        system, start, first, delta = self._system(1.0), self.start, self._first(changes), changes.delta
+        system, start, first, delta = self.system(1.0), self.start, self._first(changes), changes.delta
         right, values, elsewhere = np.zeros((len(self.S), len(tested))), [np.empty(0)] * len(tested), []
         place = np.empty(len(start.curved), dtype=np.intp)
         place[self.S] = np.arange(len(self.S))
@@ -191,7 +125,7 @@ class _Terms:
                 elsewhere.append(k)
         if elsewhere:
             a = np.zeros((len(start.u), len(elsewhere)))
-            a[self.S], biases = self._solve(system, right[:, elsewhere], np.zeros(len(elsewhere)))
+            a[self.S], biases = self.solve(system, right[:, elsewhere], np.zeros(len(elsewhere)))
             for k, found in zip(elsewhere, self.values(a, biases, [tested[k] for k in elsewhere])):
                 values[k] = found
         return values
@@ -207,44 +141,44 @@ class _Terms:
             rights, terms = rights + right, terms + term
         return rights, terms
 
-    def total(self, changes: _Changes) -> tuple[Array, Array]:
+    def total(self, changes: Changes) -> tuple[Array, Array]:
         """(a (n, t), b' (t,)) of all terms together."""
         first = self._first(changes)
         if not len(self.S):
             return first, self._biases_of_bounds(changes, first)
         return self._newton(changes, first) if self.order == np.inf else self._finite(changes, first)
 
-    def _first(self, changes: _Changes) -> Array:
+    def _first(self, changes: Changes) -> Array:
         """First term ``a`` (n, t): all of the series if no row were curved."""
         first: Array = -changes.delta * self.start.slopes[:, None]
         if self.start.lacking is not None:
             first += self.start.lacking[:, None] * (changes.growth - 1.0)
         return first
 
-    def _finite(self, changes: _Changes, first: Array) -> tuple[Array, Array]:
+    def _finite(self, changes: Changes, first: Array) -> tuple[Array, Array]:
         """The series of a finite order.
 
         Cost: O(m³ + m² t) for m curved rows, and for each order O(Σ l²), or O(m² t) if the penalty follows the number
         of rows.
         """
-        system, start = self._system(1.0), self.start
+        system, start = self.system(1.0), self.start
         S, ridge = self.S, start.ridge[self.S, None]
         a = np.where(start.curved[:, None], 0.0, first)
-        right = ridge * first[S] - self._image(a)[S]
+        right = ridge * first[S] - self.image(a)[S]
         sums = -a.sum(axis=0)
         if self.order > 1:
             term = ridge * (first[S] - system.solve(right, sums)[0])  # the ridge is small where rounding is large
             right += self._later(system, ridge, changes.delta[S], term)
-        a[S], biases = self._solve(system, right, sums)
+        a[S], biases = self.solve(system, right, sums)
         return a, biases
 
-    def _solve(self, system: Bordered, right: Array, sums: Array) -> tuple[Array, Array]:
+    def solve(self, system: Bordered, right: Array, sums: Array) -> tuple[Array, Array]:
         """The solution on S, refined where rounding of the inverse would be seen."""
         x, b = system.solve(right, sums)
         S, spread = self.S, np.zeros((len(self.start.slopes), right.shape[1]))
         for _ in range(self.refinements if system.exact else 2):
             spread[S] = x
-            residual = right - self._image(spread)[S] - self.start.ridge[S, None] * x - b
+            residual = right - self.image(spread)[S] - self.start.ridge[S, None] * x - b
             if np.abs(residual).max() <= SEEN * np.abs(right).max():
                 break
             dx, db = system.solve(residual, sums - x.sum(axis=0))
@@ -269,7 +203,7 @@ class _Terms:
                 inner = right - ridge[rows, 0] * (block @ right)
         return total
 
-    def _newton(self, changes: _Changes, first: Array) -> tuple[Array, Array]:
+    def _newton(self, changes: Changes, first: Array) -> tuple[Array, Array]:
         """The whole series: the first term with the ridges and the curved rows that each split keeps.
 
         Cost: O(m³) once, and O(m l + l³) for a split that leaves out l rows and keeps the weights of the others.
@@ -277,7 +211,7 @@ class _Terms:
         kept = self.start.curved[:, None] & (changes.kept > 0)
         ridge = self.start.ridge[:, None] / np.where(kept, changes.kept, 1.0)
         a = np.where(kept, 0.0, first)
-        right = kept * (ridge * first - self._image(a))
+        right = kept * (ridge * first - self.image(a))
         sums = -a.sum(axis=0)
         for columns, system in self._systems(changes, kept, ridge):
             a[:, columns] += self._kept_step(
@@ -285,14 +219,14 @@ class _Terms:
             )
         if not self.bias:
             return a, np.zeros(a.shape[1])
-        lacking = (kept * (ridge * (first - a) - self._image(a))).sum(axis=0)
+        lacking = (kept * (ridge * (first - a) - self.image(a))).sum(axis=0)
         none = ~kept.any(axis=0)
         biases = lacking / np.where(none, 1, kept.sum(axis=0))
         if none.any():
             biases[none] = self._biases_of_bounds(changes, a)[none]
         return a, biases
 
-    def _systems(self, changes: _Changes, kept: Mask, ridge: Array) -> Iterator[tuple[Rows, Bordered]]:
+    def _systems(self, changes: Changes, kept: Mask, ridge: Array) -> Iterator[tuple[Rows, Bordered]]:
         """Splits that have the same ridge on the curved rows that they keep, and its system, one at a time."""
         groups: dict[float, list[int]] = {}
         for k in np.flatnonzero(kept.any(axis=0)):
@@ -302,7 +236,7 @@ class _Terms:
             else:
                 yield np.array([k]), self._new_system(ridge[:, k])
         for share, members in groups.items():
-            yield np.array(members), self._system(1.0 / share)
+            yield np.array(members), self.system(1.0 / share)
 
     def _kept_step(self, system: Bordered, right: Array, kept: Mask, sums: Array, ridge: Array) -> Array:
         """The solutions on the rows that splits keep, refined likewise; NaN if there is none."""
@@ -314,18 +248,18 @@ class _Terms:
             x = x + step
             if not self.refinements:
                 break
-            lacking = kept * (right - self._image(x) - ridge * x)
+            lacking = kept * (right - self.image(x) - ridge * x)
             if self.bias:
                 lacking -= kept * (lacking.sum(axis=0) / kept.sum(axis=0))
             if np.abs(lacking).max() <= SEEN * np.abs(right).max():
                 break
         return x
 
-    def _biases_of_bounds(self, changes: _Changes, a: Array) -> Array:
+    def _biases_of_bounds(self, changes: Changes, a: Array) -> Array:
         """Without curved rows the bias is the best for the coefficients: the middle of its interval."""
         if not self.bias:
             return np.zeros(a.shape[1])
-        u = self.start.u[:, None] + self._image(a)
+        u = self.start.u[:, None] + self.image(a)
         duals = [self.problem.dual(number, self.C) for number in changes.numbers]
         return np.array([sum(best_bias(dual, column)) / 2 for dual, column in zip(duals, u.T)]) - self.start.b
 
@@ -337,22 +271,24 @@ class _Terms:
                 yield problem.combination(start.beta + a[:, k], start.b + biases[k], part)
             return
         few = problem.identity is None and 2 * sum(map(len, rows)) < a.size
-        image = None if few else self._image(a)
+        image = None if few else self.image(a)
         for k, part in enumerate(rows):
-            change = self._image_at(part, a[:, k]) if image is None else image[part, k]
+            change = self.problem.solver.K[part] @ a[:, k] if image is None else image[part, k]
             yield problem.with_small_digits(start.u[part] + change, start.beta + a[:, k], start.b + biases[k], part)
 
-    def _image(self, a: Array) -> Array:
+    def image(self, a: Array) -> Array:
         """``K a`` for a of shape (n, t)."""
         if self.problem.identity is not None:
             return self.problem.identity[0] * a
         return np.asarray(self.problem.solver.K @ a)
 
-    def _image_at(self, rows: Rows, a: Array) -> Array:
-        """``K a`` at some rows, for one split."""
-        return np.asarray(self.problem.solver.K[rows] @ a)
+    def image_at(self, rows: Rows, a: Array) -> Array:
+        """``K a`` for a of shape (n, t), at one row of each column."""
+        if self.problem.identity is not None:
+            return np.asarray(self.problem.identity[0] * a[rows, np.arange(len(rows))])
+        return np.asarray(np.einsum("ki,ik->k", self.problem.solver.K[rows], a))
 
-    def _system(self, growth: float) -> Bordered:
+    def system(self, growth: float) -> Bordered:
         """The system with the ridge of all curved rows multiplied by a number; the last one is kept."""
         if self._last is None or self._last[0] != growth:
             self._last = None  # before the next one is made

@@ -290,9 +290,13 @@ class Subproblem:
 
     def values(self, solution: Solution, rows: Rows) -> Array:
         """Values of some rows of the full data."""
+        return self.values_of(solution.u, solution.beta, solution.b, rows)
+
+    def values_of(self, u: Array, beta: Array, b: float, rows: Rows) -> Array:
+        """``K beta + b`` at some rows of the full data, where ``u = K beta`` is known at the members."""
         if self.identity is None and len(self.members) == self.run.gram.n:
-            return self.with_small_digits(solution.u[rows], solution.beta, solution.b, rows)
-        return self.combination(solution.beta, solution.b, rows)
+            return self.with_small_digits(u[rows], beta, b, rows)
+        return self.combination(beta, b, rows)
 
     def with_small_digits(self, u: Array, beta: Array, b: float, rows: Rows) -> Array:
         """``u + b`` from ``u = K beta`` at some rows, small u computed anew: updates left rounding only."""

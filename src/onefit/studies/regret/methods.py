@@ -94,7 +94,7 @@ METHODS: dict[str, Method] = {
     "bif-margin": Method(lambda loss: criteria.BIF(loss=loss), CLASSIFIERS),
     "loo": Method("loo", LEAST_SQUARES),
     "loo-squared": Method(lambda loss: criteria.LOO(loss=loss), ("LSSVC",)),
-    "alo": Method("alo", ("SVC", "L2SVC", "SVR"), classes=2),
+    "alo": Method("alo", ("SVC", "L2SVC", "SVR")),
     "gcv": Method("gcv", LEAST_SQUARES),
     "lml": Method("lml", ("KernelRidge",)),
     "br": Method("br", LEAST_SQUARES),
@@ -114,8 +114,7 @@ METHODS: dict[str, Method] = {
     "scale+cv10": Method(grid="scale"),
     "defaults": Method(grid="defaults"),
 }
-"""Names end in what chooses the penalty where a criterion of kernels cannot. ALO of support vector machines is left out
-for several classes: it takes ten times as long as exact cross-validation there."""
+"""Names end in what chooses the penalty where a criterion of kernels cannot. ALO of least squares is LOO."""
 
 BEST = "best"
 """The candidate of the common grid with the smallest error on the test rows, which nobody can choose."""
