@@ -176,6 +176,18 @@ def test_findings_have_the_answer():
     assert changes["estimators as they are made"].seconds == 0.0
 
 
+def test_a_method_that_chooses_what_tenfold_cross_validation_does_is_no_better_for_being_faster():
+    lines = made_lines()
+    for line in lines:
+        if line["method"] == "cv_variance":
+            line["error"] = str(10 + int(line["split"]))
+    parts = findings(lines).parts
+    (found,) = [one for one in parts[300] if one.title == "SVC"]
+    assert [one.excess.high for one in found.summary if one.method in ("cv10", "cv_variance")] == [0.0, 0.0]
+    chosen = {(one.machine, one.rows, one.budget): one.method for one in decisions(parts)}
+    assert chosen["SVC", 300, "as long as ten folds take"] == "cv10"
+
+
 def test_a_file_without_its_reference_is_refused():
     with pytest.raises(ValueError, match="no cell"):
         findings([line for line in made_lines(1) if line["method"] != "cv10"])

@@ -109,8 +109,16 @@ def _context(found: Findings) -> dict[str, object]:
 
 def _progress(table: Regrets) -> str:
     fewest, most = min(table.splits), max(table.splits)
-    return f"{len(table.sets)} data sets, {fewest if fewest == most else f'{fewest} to {most}'} splits"
+    number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return f"{len(table.sets)} data sets, {number} split{'' if most == 1 else 's'}"
 
 
 def _share(probability: float) -> str:
-    return MISSING if np.isnan(probability) else f"{100 * probability:.0f} %"
+    """A probability in percent, which is neither zero nor one by rounding.
+
+    >>> _share(0.123), _share(0.9999), _share(0.0)
+    ('12 %', '> 99 %', '< 1 %')
+    """
+    if np.isnan(probability):
+        return MISSING
+    return "> 99 %" if probability > 0.99 else "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"
