@@ -214,3 +214,20 @@ def test_a_long_search_says_how_long_before_the_first_pass(rows, capsys):
     KernelSearchCV(LSSVR(), many, verbose=1, approximation=Landmarks(300, random_state=0)).fit(scanned, y)
     said = r"30 kernels, 30 passes over 700 rows: about \d+ (seconds|minutes), [\d.]+ [MG]B besides the data"
     assert re.search(said, capsys.readouterr().out)
+
+
+def test_the_forecast_knows_passes_of_iterative_solutions_and_of_folds(rows, capsys):
+    """It said two passes for machines that take a hundred."""
+    _, y, scanned, _ = rows
+    options = {"cv": 3, "verbose": 1, "approximation": Landmarks(699, "uniform", random_state=0)}
+
+    def said_and_done(model, target, **grid):
+        search = KernelSearchCV(model, grid, **options).fit(scanned, target)
+        said = re.search(r"kernels, (\d+) passes over 700 rows: [^;\n]+(; .*)?", capsys.readouterr().out)
+        return int(said[1]), said[2], search.ledger_["pass"]
+
+    widths = [0.01, 0.1, 1.0]
+    said, _, done = said_and_done(L2SVC(), y > 1, gamma=widths, C=[0.01, 0.1, 1.0])
+    assert done / 2 < said < 2 * done
+    model = make_pipeline(StandardScaler(), LSSVR())
+    assert said_and_done(model, y, lssvr__gamma=widths) == (9, '; preprocessing="shared" needs 3 of them', 9)

@@ -12,8 +12,10 @@ from ..gram.feature_map import LandmarkMap
 from ..gram.streamed import BLOCK, LANES, Sums
 from ..kernels import Gaussian
 from ..resources.memory import human
+from ..solvers.least_squares.learner import SquareLoss
 from ..solvers.primal.ridge_path import ridge_path
-from .tasks import KernelTask, Settings
+from .feature_solver import usual_passes
+from .tasks import KernelTask, Path, Settings
 
 MEASURED_ROWS = 1024
 """Rows whose features and products are timed."""
@@ -24,19 +26,24 @@ WORTH_SAYING = 1e9
 
 @dataclass(frozen=True)
 class Forecast:
-    """Passes over the rows that a search takes, their seconds, and bytes besides the data."""
+    """Passes over the rows that a search takes, their seconds, and bytes besides the data.
+
+    ``shared`` is the number of passes where all folds see the rows through the same transformers, if they do not.
+    """
 
     kernels: int
     passes: int
     rows: int
     seconds: float
     size: float
+    shared: int | None = None
 
     def __str__(self) -> str:
-        return (
+        said = (
             f"{self.kernels} kernels, {self.passes} passes over {self.rows:,} rows: about {_duration(self.seconds)}, "
             f"{human(self.size)} besides the data"
         )
+        return said if self.shared is None else f'{said}; preprocessing="shared" needs {self.shared} of them'
 
 
 def forecast(tasks: Sequence[KernelTask], settings: Settings, workers: int) -> Forecast | None:
@@ -46,27 +53,29 @@ def forecast(tasks: Sequence[KernelTask], settings: Settings, workers: int) -> F
     if n * float(basis.count) ** 2 * len(tasks) < WORTH_SAYING:
         return None
     t, cores = len(settings.folds), settings.streaming.threads * workers
-    passes, solves = 0, 0
+    passes, shared, solves = 0.0, 0.0, 0.0
     for task in tasks:
-        per_fold = task.inputs.per_fold(task.kernel)
-        passes += len(task.paths) * (t if per_fold else 1) * (1 if _from_squares(task, settings) else 2)
-        solves += t * sum(len(path.penalties) for path in task.paths)
+        views = t if task.inputs.per_fold(task.kernel) else 1
+        for path in task.paths:
+            own = usual_passes(path) + (not _from_squares(path, settings))
+            passes, shared = passes + views * own, shared + (1 if task.inputs.transformers is not None else views) * own
+            solves += t * max(own, len(path.penalties))
     of_rows, of_solve = _measure(basis.count, min(64, _columns(tasks[0])), tasks[0].paths[0].targets.Y.shape[1])
     seconds = (passes * n * of_rows + solves * of_solve) / cores
     cells = min(t + 1, int(settings.streaming.budget / (16.0 * basis.count**2)))
     size = 8.0 * (cells * basis.count**2 * (LANES + 1) + 3 * LANES * BLOCK) * workers
-    return Forecast(len(tasks), passes, n, seconds, size)
+    return Forecast(len(tasks), round(passes), n, seconds, size, round(shared) if shared < passes else None)
 
 
 def _columns(task: KernelTask) -> int:
     return int(task.inputs.X.shape[1])
 
 
-def _from_squares(task: KernelTask, settings: Settings) -> bool:
-    """Whether scores follow from sums, without a second pass."""
-    if settings.scoring is None:
+def _from_squares(path: Path, settings: Settings) -> bool:
+    """Whether scores follow from sums, without another pass."""
+    if settings.scoring is None or not isinstance(path.learner, SquareLoss):
         return False
-    classes = task.paths[0].coded.coding.classes is not None
+    classes = path.coded.coding.classes is not None
     return all(metric.of_squares(classes) is not None for metric in settings.scoring.metrics.values())
 
 
