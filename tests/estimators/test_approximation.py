@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from onefit import (
+    L2SVC,
     LSSVC,
     LSSVR,
     GridEdgeWarning,
@@ -239,6 +240,41 @@ def test_the_delivered_pipeline_has_the_scores_of_the_chosen_row(machine, approx
     loaded = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(loaded.predict(X), search.predict(X))
     assert {"features__kernel", "machine__alpha"} <= set(best.get_params())
+
+
+@pytest.mark.parametrize("gamma", [0.5, "scale"], ids=["one width", "a width of each fold"])
+@pytest.mark.parametrize("machine", [LSSVR, LSSVC, L2SVC])
+def test_landmarks_close_to_each_other_have_the_features_that_were_scored(machine, gamma):
+    """Whatever the penalties of other candidates are: a landmark next to another is a derivative of the kernel."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 1))
+    y = np.sin(5 * X[:, 0]) + rng.normal(size=200)
+    y = y if machine is LSSVR else y > 0
+    penalties = {"alpha": [1e-6, 500.0]} if machine is not L2SVC else {"C": [1e-5, 1e4]}
+    search = KernelSearchCV(
+        machine(gamma=gamma), penalties, cv=KFold(4), scoring="r2" if machine is LSSVR else "roc_auc",
+        refit=lambda results: int(machine is not L2SVC),
+        approximation=Landmarks(method=np.linspace(-0.1, 0.1, 9)[:, None]),
+    ).fit(X, y)  # fmt: skip
+    chosen = split_scores(search)[:, search.best_index_]
+    scores = cross_val_score(clone(search.best_estimator_), X, y, cv=KFold(4), scoring=search.scoring)
+    np.testing.assert_allclose(scores, chosen, rtol=1e-9)
+    for train, test in KFold(4).split(X):
+        model = clone(search.best_estimator_).fit(X[train], y[train])
+        values = model.predict(X[test]) if machine is LSSVR else model.decision_function(X[test])
+        np.testing.assert_allclose(search.oof_decision_[test], values, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", [KernelRidge(kernel="rbf", gamma=3e-4), LSSVR(gamma=3e-4)], ids=["ridge", "bias"])
+def test_targets_far_from_zero_keep_their_digits(model):
+    """With landmarks whose products would be whitened after summing if targets were around zero."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(2000, 6))
+    y = 2000 + X[:, 0] + rng.normal(size=2000)
+    search = KernelSearchCV(model, {"alpha": [1e-3]}, cv=KFold(4), approximation=Landmarks(method=X[:6])).fit(X, y)
+    Z = LandmarkFeatures(X[:6], kernels.Gaussian(3e-4)).fit_transform(X)
+    ridge = Ridge(alpha=1e-3, fit_intercept=isinstance(model, LSSVR), solver="svd")
+    np.testing.assert_allclose(split_scores(search)[:, 0], cross_val_score(ridge, Z, y, cv=KFold(4)), rtol=1e-8)
 
 
 def test_a_delivered_pipeline_is_saved_by_skops():

@@ -13,7 +13,7 @@ from onefit.kernels import Gaussian
 def problem(seed, n=500, c=2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
-    feature_map = LandmarkMap.build(Gaussian(0.7), X[:40], 0.0)
+    feature_map = LandmarkMap.build(Gaussian(0.7), X[:40])
     return rng, X, rng.normal(size=(n, c)), feature_map
 
 
@@ -74,7 +74,7 @@ def test_splits_of_any_kind_are_sums_of_cells(limit, shared):
 @pytest.mark.parametrize("gamma", [0.05, 30.0])
 def test_well_conditioned_landmarks_are_whitened_after_summing(gamma):
     rng, X, Y, _ = problem(8, n=2000)
-    feature_map = LandmarkMap.build(Gaussian(gamma), X[:40], 0.0)
+    feature_map = LandmarkMap.build(Gaussian(gamma), X[:40])
     assert (feature_map.whitening is None) == (gamma < 1)
     cells = disjoint_cells(np.array_split(rng.permutation(2000), 3), 2000, None)
     sums, Z = accumulate(feature_map, X, Y, cells), feature_map(X)
@@ -105,7 +105,7 @@ def test_a_missing_value_is_named_by_its_row():
 def test_sparse_rows_give_the_bits_of_dense_ones():
     rng, X, Y, _ = problem(6)
     X[rng.uniform(size=X.shape) < 0.5] = 0
-    feature_map = LandmarkMap.build(Gaussian(0.7), X[:40], 0.0)
+    feature_map = LandmarkMap.build(Gaussian(0.7), X[:40])
     cells = disjoint_cells([np.arange(250)], 500, None)
     dense, csr = (accumulate(feature_map, rows, Y, cells, step=100) for rows in (X, sparse.csr_matrix(X)))
     np.testing.assert_array_equal(dense.G, csr.G)
@@ -115,7 +115,7 @@ def test_landmark_features_have_the_kernel_as_inner_product_where_landmarks_are(
     _, X, _, feature_map = problem(7)
     Z = feature_map(X)
     np.testing.assert_allclose(Z @ Z[:40].T, Gaussian(0.7)(X, X[:40]), atol=1e-10)
-    part = LandmarkMap.build(Gaussian(0.7), X[:17], 0.0)
+    part = LandmarkMap.build(Gaussian(0.7), X[:17])
     np.testing.assert_allclose(part(X), Z[:, : feature_map.leading(17)], atol=1e-12)
 
 
@@ -168,7 +168,7 @@ def test_features_of_wide_kernels_in_any_order_are_no_longer_than_the_kernel_all
     """A projection: ``|z(x)|² <= k(x, x)``, and the kernel where landmarks are; pivots alone do not ensure it."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1100, 5))
-    feature_map = LandmarkMap.build(Gaussian(gamma), X[:800], 0.0)
+    feature_map = LandmarkMap.build(Gaussian(gamma), X[:800])
     Z = feature_map(X)
     assert (Z**2).sum(axis=1).max() <= 1 + 1e-8
     np.testing.assert_allclose(Z[:800] @ Z[:800].T, Gaussian(gamma)(X[:800]), atol=1e-8)

@@ -27,7 +27,6 @@ def seen_by(execution: Execution) -> SeenRows | None:
     return SeenRows(
         mark=record.mark,
         basis=request.basis,
-        first=request.folds.n,
         tested=np.array([len(fold.test) for fold in request.folds], dtype=np.intp),
         classes=np.unique(request.y) if request.classifier else None,
         weighted=bool(request.fit_params),

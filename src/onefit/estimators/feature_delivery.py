@@ -18,12 +18,11 @@ from ..data.folds import take_rows
 from ..data.views import checked_rows
 from ..gram.approximation import Landmarks
 from ..gram.basis import Basis
-from ..gram.feature_map import smallest_pivot
 from ..resources import Ledger
 from ..search.basis_choice import choose_basis
 from ..search.choice import Choice
 from ..search.deadline import Deadline
-from ..search.feature_solver import smallest_ridge, train_on_all_rows
+from ..search.feature_solver import train_on_all_rows
 from ..search.plan import plan
 from ..search.request import Request
 from ..search.routing import split_pipeline
@@ -52,16 +51,15 @@ def deliver_on_features(choice: Choice) -> Pipeline:
     if machine is None or task.basis is not request.basis:
         solution, feature_map, fitted = train_on_all_rows(task, path, planned.settings, Ledger())
         coef, intercept = path.of_candidates(solution.coef)[0], path.of_candidates(solution.intercept[:, None])[0, 0]
-        negligible = smallest_pivot(n, smallest_ridge(path))
     else:
-        coef, intercept, negligible = machine.coef, machine.intercept, machine.negligible
+        coef, intercept = machine.coef, machine.intercept
         basis, d = task.basis, np.shape(request.X)[1]
         assert basis is not None
         landmarks = None if basis.landmarks is None else checked_rows(basis.landmarks)
-        feature_map = basis.feature_map(task.kernel.bound(d), landmarks, d, negligible)
+        feature_map = basis.feature_map(task.kernel.bound(d), landmarks, d)
     parts = split_pipeline(model)
     transformers, final = parts.transformers, parts.final
-    features = _features(task.basis, task.kernel, transformers, negligible)
+    features = _features(task.basis, task.kernel, transformers)
     features._adopt(feature_map, fitted, take_rows(request.X, np.arange(min(n, 2))))
     if is_classifier(final):
         last = _linear_classifier(final, path.learner.bias)
@@ -99,10 +97,10 @@ def _linear_classifier(final: Any, bias: bool) -> Any:
     return LinearLSSVC(final.alpha, bias, final.class_weight)
 
 
-def _features(basis: Any, kernel: Any, transformers: Any, negligible: float) -> Any:
+def _features(basis: Any, kernel: Any, transformers: Any) -> Any:
     if basis.landmarks is None:
         return RandomFourierFeatures(kernel, basis.count, basis.seed, transformers)
-    return LandmarkFeatures(basis.landmarks, kernel, transformers, negligible)
+    return LandmarkFeatures(basis.landmarks, kernel, transformers)
 
 
 def _trained_ridge(alpha: Any, bias: bool, coef: np.ndarray, intercept: np.ndarray, *, flat: bool) -> Ridge:

@@ -75,14 +75,12 @@ class LandmarkFeatures(_KernelFeatures):
     Parameters
     ----------
     landmarks : array-like or sparse matrix of shape (n_landmarks, n_features)
-        Rows as they come to ``fit``, before ``preprocessing``.
+        Rows as they come to ``fit``, before ``preprocessing``. Those whose distance from the span of the ones before
+        them is rounding have no feature.
     kernel : Kernel
         One of ``onefit.kernels``.
     preprocessing : transformer or None, default=None
         Learned in ``fit``, and applied to rows and landmarks before the kernel.
-    negligible : float, default=0.0
-        Landmarks whose squared distance from the span of those before them is at most this have no feature; nor have
-        those for which it is rounding.
 
     Examples
     --------
@@ -95,15 +93,14 @@ class LandmarkFeatures(_KernelFeatures):
     True
     """
 
-    def __init__(self, landmarks, kernel, preprocessing=None, negligible=0.0):
+    def __init__(self, landmarks, kernel, preprocessing=None):
         self.landmarks = landmarks
         self.kernel = kernel
         self.preprocessing = preprocessing
-        self.negligible = negligible
 
     def _make_map(self, kernel, n_features):
         rows = self.landmarks if self.preprocessing is None else self.preprocessing_.transform(self.landmarks)
-        return LandmarkMap.build(kernel, _rows(rows), self.negligible)
+        return LandmarkMap.build(kernel, _rows(rows))
 
 
 @set_module("onefit")

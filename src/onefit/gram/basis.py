@@ -36,8 +36,8 @@ class Basis:
             return (self.count,)
         return (*(self.count // part for part in CURVE), self.count)
 
-    def feature_map(self, kernel: Kernel, landmarks: Any, n_features: int, negligible: float) -> FeatureMap:
+    def feature_map(self, kernel: Kernel, landmarks: Any, n_features: int) -> FeatureMap:
         """The features of a kernel; ``landmarks`` are those of the basis after the transformers."""
         if self.landmarks is None:
             return FourierMap.build(kernel, self.count, n_features, self.seed)
-        return LandmarkMap.build(kernel, landmarks, negligible)
+        return LandmarkMap.build(kernel, landmarks)

@@ -19,13 +19,12 @@ from ..linalg.unlocked import divide_rows
 
 Array = NDArray[np.float64]
 
-IRRELEVANT = 1e-9
-"""A landmark is left out where n times its pivot is below this share of the smallest ridge: it cannot matter."""
-
 ROUNDED = 10 * float(np.finfo(np.float64).eps)
 """Ridge that is added to the kernel of the landmarks, for each of them and relative to the largest diagonal entry, and
 that pivots have to exceed. Pivots in a given order say nothing about the conditioning of all of them together: with a
-thousand landmarks at random and a wide Gaussian kernel, features without this ridge were wrong in the fourth digit."""
+thousand landmarks at random and a wide Gaussian kernel, features without this ridge were wrong in the fourth digit.
+Landmarks with larger pivots count for any ridge of the machine: close to another one, the feature of a landmark is a
+derivative of the kernel, however small its pivot."""
 
 FAR = 1e4
 """Exponent of a Gaussian kernel from the middle of the landmarks up to which rows keep twelve digits in one product."""
@@ -37,11 +36,6 @@ halves the work. The error grows with its square: scores of 20,000 rows and 500 
 
 DENSE = 2048
 """Features up to which sparse rows are made dense, a block at a time: matrix products are then those of dense data."""
-
-
-def smallest_pivot(n: int, smallest_ridge: float) -> float:
-    """The pivot from which on a landmark counts, for n rows and ridges of at least ``smallest_ridge``."""
-    return IRRELEVANT * smallest_ridge / n
 
 
 class FeatureMap(ABC):
@@ -65,6 +59,11 @@ class FeatureMap(ABC):
         """
         return None
 
+    @property
+    def condition(self) -> float:
+        """The condition number of L."""
+        return np.inf
+
     @abstractmethod
     def leading(self, count: int) -> int | None:
         """How many features the first ``count`` landmarks have; None where features are not nested."""
@@ -85,15 +84,15 @@ class LandmarkMap(FeatureMap):
     lower: Array
 
     @classmethod
-    def build(cls, kernel: Kernel, landmarks: Any, negligible: float) -> LandmarkMap:
-        """Factorise the kernel of the landmarks, leaving out those whose pivot is at most ``negligible``."""
+    def build(cls, kernel: Kernel, landmarks: Any) -> LandmarkMap:
+        """Factorise the kernel of the landmarks, leaving out those whose pivot is rounding."""
         landmarks = as_dense(landmarks)
         K = kernel.evaluate(lambda base: base(landmarks))
         if not np.isfinite(K).all():
             raise ValueError(f"{kernel} has values that are not finite on these landmarks.")
         rounding = ROUNDED * len(K) * float(np.diag(K).max(initial=0.0))
         K[np.diag_indices_from(K)] += rounding
-        factor = ordered_cholesky(K, max(negligible, 2 * rounding))
+        factor = ordered_cholesky(K, 2 * rounding)
         if not len(factor.kept):
             raise ValueError(f"{kernel} is zero on all landmarks.")
         return cls(kernel, landmarks[factor.kept], factor.kept, factor.lower)
@@ -116,10 +115,14 @@ class LandmarkMap(FeatureMap):
                 K = np.ascontiguousarray(self.kernel.evaluate(lambda base: base(X, self.landmarks)))
         return K
 
-    @cached_property
+    @property
     def whitening(self) -> Array | None:
+        return self.lower if self.condition <= WELL_CONDITIONED else None
+
+    @cached_property
+    def condition(self) -> float:
         reciprocal, _ = lapack.dtrcon(self.lower, norm="1", uplo="L")
-        return self.lower if reciprocal * WELL_CONDITIONED >= 1 else None
+        return float(1 / reciprocal) if reciprocal else np.inf
 
     def _gaussian(self, X: Any) -> Array | None:
         """Entries of a Gaussian kernel of one width by a single product: half the time of distances and a map.

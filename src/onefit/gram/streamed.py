@@ -26,7 +26,7 @@ from ..data.blocks import RowScan, UnreadableRowsError, check_no_missing
 from ..linalg.unlocked import add_squares
 from .cells import Cells
 from .cluster import Batch, map_chunks, reduce_batches, rows_of
-from .feature_map import FeatureMap
+from .feature_map import WELL_CONDITIONED, FeatureMap
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -169,16 +169,22 @@ def accumulate(
     """
     if record is not None and (known := record.finished()) is not None:
         return known
-    late = feature_map.whitening is not None and len(Y) > 4 * cells.count * feature_map.width
+    late = feature_map.condition * _offset(Y) <= WELL_CONDITIONED and len(Y) > 4 * cells.count * feature_map.width
     summing = _Summing(feature_map, late, cells.count, 1 + Y.shape[1], step)
     with unchanged(X):
         if isinstance(X, RowScan) and X.chunks:
             total = reduce_batches(_batches(summing, X, Y, cells), record)
         else:
             total = _sum_in_lanes(summing, X, Y, cells, threads, record)
-    if late and feature_map.whitening is not None:
+    if late:
         total.whiten(feature_map.whitening)
     return total if record is None else record.finish(total)
+
+
+def _offset(Y: Array) -> float:
+    """How far targets are from zero, relative to their standard deviation: so much larger are errors of scores."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nanmax(np.sqrt(1.0 + Y.mean(axis=0) ** 2 / Y.var(axis=0)), initial=1.0))
 
 
 def _sum_in_lanes(

@@ -123,7 +123,7 @@ class _PathOnFeatures:
         row.test = {name: found[-1].copy() for name, found in row.curve.items()}
         row.values = [part[k] for part in values] or None
         if self._whole is not None:
-            row.machine = LinearMachine(self._whole.coef[k], self._whole.intercept[k], solver.negligible)
+            row.machine = LinearMachine(self._whole.coef[k], self._whole.intercept[k])
         return row
 
     def judged_rows(self) -> list[Row]:

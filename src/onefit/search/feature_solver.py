@@ -14,7 +14,7 @@ from ..data.blocks import RowScan, scanned_variance
 from ..data.feature_views import FeatureView, views_of_folds
 from ..gram.basis import Basis
 from ..gram.cells import Cells, divide_rows
-from ..gram.feature_map import FeatureMap, smallest_pivot
+from ..gram.feature_map import FeatureMap
 from ..gram.streamed import LANES, PassRecord
 from ..kernels import Precomputed
 from ..kernels.parameters import variance_of
@@ -56,13 +56,6 @@ def refuse_on_features(machine: Machine) -> str | None:
     return None
 
 
-def smallest_ridge(path: Path) -> float:
-    """The smallest ridge of the candidates, or what stands for one in the dual of the squared hinge loss."""
-    if isinstance(path.learner, SquareLoss):
-        return float(path.penalties.min())
-    return 0.5 / float(path.penalties.max())
-
-
 def usual_passes(path: Path) -> float:
     """Passes over all rows that training the candidates usually takes, for each view of the rows."""
     if isinstance(path.learner, SquareLoss):
@@ -100,13 +93,6 @@ class FeatureSolver:
         return self.task.basis
 
     @property
-    def negligible(self) -> float:
-        """The pivot up to which landmarks are left out; rows that are added later change nothing about it."""
-        seen = self.settings.streaming.seen
-        n = self.task.inputs.folds.n if seen is None else seen.first
-        return smallest_pivot(n, smallest_ridge(self.path))
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of landmarks for which there are solutions; of iterative ones all landmarks only."""
         return self.basis.sizes if isinstance(self.path.learner, SquareLoss) else self.basis.sizes[-1:]
@@ -130,7 +116,7 @@ class FeatureSolver:
         if kernel.follows_data:
             variance = _variance(view.X, view.folds.folds[0] if len(view.folds) == 1 else None)
         d = view.X.shape[1]
-        return self.basis.feature_map(kernel.bound(d, variance), view.companions, d, self.negligible)
+        return self.basis.feature_map(kernel.bound(d, variance), view.companions, d)
 
     def solve(self, view: FeatureView, feature_map: FeatureMap) -> SplitSolutions:
         """Coefficients of every candidate, split and number of landmarks."""

@@ -83,7 +83,7 @@ def _measure(m: int, d: int, c: int) -> tuple[float, float]:
     """(seconds for the features and products of a row, seconds of a solution for one ridge)."""
     rng = np.random.default_rng(0)
     X, E = rng.standard_normal((MEASURED_ROWS, d)), np.ones((MEASURED_ROWS, 1 + c))
-    feature_map = LandmarkMap.build(Gaussian(1.0 / d), rng.standard_normal((m, d)), 0.0)
+    feature_map = LandmarkMap.build(Gaussian(1.0 / d), rng.standard_normal((m, d)))
     sums = Sums.zeros(1, feature_map.width, 1 + c)
     start = time.perf_counter()
     sums.add_rows(0, feature_map(X), E)

@@ -59,7 +59,7 @@ def store_row(row: Row) -> StoredRow:
         arrays += row.values
     if row.machine is not None:
         arrays += [row.machine.coef, row.machine.intercept]
-        fields["machine"] = [[part.shape for part in arrays[-2:]], row.machine.negligible]
+        fields["machine"] = [part.shape for part in arrays[-2:]]
     return StoredRow(json.dumps(fields), b"".join(part.astype(_DOUBLE).tobytes() for part in arrays) or None)
 
 
@@ -70,9 +70,9 @@ def restore_row(candidate: int, stored: StoredRow) -> Row:
         scores.update({name: np.array(values, dtype=float) for name, values in scores.items()})
     fields["exactness"] = Exactness(fields["exactness"])
     fields["failures"] = {int(split): reason for split, reason in fields["failures"].items()}
-    shapes, (of_machine, negligible) = fields.pop("shapes", None), fields.pop("machine", ([], 0.0))
+    shapes, of_machine = fields.pop("shapes", None), fields.pop("machine", [])
     arrays = _split(stored.values, [*(shapes or ()), *of_machine])
-    machine = LinearMachine(arrays[-2], arrays[-1], negligible) if of_machine else None
+    machine = LinearMachine(arrays[-2], arrays[-1]) if of_machine else None
     return Row(candidate, **fields, values=None if shapes is None else arrays[: len(shapes)], machine=machine)
 
 

@@ -16,14 +16,13 @@ from ..gram.basis import Basis
 class SeenRows:
     """How many rows each split has ``tested``, and where their sums are: in the journal, under the name ``mark``.
 
-    ``first`` is the number of rows of the first fit, which decided on landmarks that are left out; ``classes`` are
-    those of a classifier. ``weighted`` says whether rows have weights, ``outputs`` is the second dimension of y, if it
-    has one. ``complete`` says that every row is tested once, and trained on by all other splits, with all classes.
+    ``classes`` are those of a classifier. ``weighted`` says whether rows have weights, ``outputs`` is the second
+    dimension of y, if it has one. ``complete`` says that every row is tested once, and trained on by all other splits,
+    with all classes.
     """
 
     mark: str
     basis: Basis
-    first: int
     tested: NDArray[np.intp]
     classes: NDArray[Any] | None = None
     weighted: bool = False

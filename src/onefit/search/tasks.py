@@ -42,14 +42,10 @@ WAVE = 4
 
 @dataclass(frozen=True)
 class LinearMachine:
-    """Coefficients (r, c) and constants (c,) of the machine on explicit features that was trained on all rows.
-
-    ``negligible`` is the pivot up to which landmarks were left out of the features.
-    """
+    """Coefficients (r, c) and constants (c,) of the machine on explicit features that was trained on all rows."""
 
     coef: np.ndarray
     intercept: np.ndarray
-    negligible: float
 
 
 @dataclass
