@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -163,3 +164,24 @@ def test_many_rows_are_summed_before_they_are_whitened(gamma, model):
     search.fit(X, y)
     values = cross_val_predict(clone(search.best_estimator_), X, y, cv=3, method="decision_function")
     np.testing.assert_allclose(search.oof_decision_, values, atol=1e-6 * np.abs(values).max())
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(("n", "gamma", "C"), [(600, 1.0, 1e5), (600, 0.3, 1e5), (1000, 1.0, 1e4), (1500, 2.0, 1e4)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_large_penalties_of_logistic_regression_converge(n, gamma, C, seed):
+    """From far away, where the curvature at the start says nothing: against scikit-learn on the same features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n) > 0
+    approximation, cv = Landmarks(method=X[:60]), KFold(5)
+    search = KernelSearchCV(
+        KernelLogisticRegression(gamma=gamma), {"C": [C / 25, C]}, cv=cv, approximation=approximation
+    )
+    search.fit(X, y)
+    assert max(search.cv_results_["error_bound"]) < 1e-8
+    Z = LandmarkFeatures(X[:60], kernels.Gaussian(gamma)).fit_transform(X)
+    for train, test in cv.split(X):
+        brute = LogisticRegression(C=search.best_params_["C"], solver="newton-cholesky", tol=1e-10, max_iter=1000)
+        expected = brute.fit(Z[train], y[train]).decision_function(Z[test])
+        np.testing.assert_allclose(search.oof_decision_[test], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
