@@ -50,6 +50,7 @@ EXPERIMENTS = {
         "The same grid, of which `GridSearchCV` was given every third width and C, and its seconds were scaled up: "
         "`python benchmarks/support_vector.py --n 4000 --every 3`, beside other work",
     ),
+    "svc-8000": ("SVC, 8,000 rows", "In the same way: `python benchmarks/support_vector.py --n 8000 --every 3`"),
     "svr": (
         "SVR, 1,000 rows",
         "28 candidates (7 widths, 4 values of C) x 10 folds, 20 columns: "
