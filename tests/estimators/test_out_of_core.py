@@ -213,7 +213,11 @@ def test_a_long_search_says_how_long_before_the_first_pass(rows, capsys):
     many = {"gamma": np.logspace(-2, 0, 30).tolist()}
     KernelSearchCV(LSSVR(), many, verbose=1, approximation=Landmarks(300, random_state=0)).fit(scanned, y)
     said = r"30 kernels, 30 passes over 700 rows: about \d+ (seconds|minutes), [\d.]+ [MG]B besides the data"
-    assert re.search(said, capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    assert re.search(said, printed)
+    told = re.findall(r"^Gaussian\(gamma=.+\): ([\d,]+) rows a second(; about .+ left)?$", printed, re.MULTILINE)
+    assert [bool(left) for _, left in told] == [True] * 29 + [False]
+    assert all(int(rate.replace(",", "")) > 0 for rate, _ in told)
 
 
 def test_the_forecast_knows_passes_of_iterative_solutions_and_of_folds(rows, capsys):

@@ -16,7 +16,7 @@ from ..resources import Ledger
 from .basis_choice import choose_basis
 from .deadline import Deadline, TimeBudgetWarning
 from .executors import Executor, blas_limit
-from .forecast import forecast
+from .forecast import Pace, forecast
 from .journal import Journal, JournalError
 from .plan import Plan, hand_over, plan, warn_retraining
 from .progress import Progress
@@ -58,6 +58,7 @@ class Execution:
         self.coded: dict[int, CodedTargets] = {}  # how the values of candidates with a fast path are read
         self.present: list[np.ndarray | None] = []  # classes that each fold trains on
         self._proved = -np.inf  # the best score that certificates have proved
+        self._pace: Pace | None = None  # of passes over many rows
 
     def run(self) -> None:
         """Evaluate rounds until the strategy proposes nothing more or time is over."""
@@ -150,6 +151,8 @@ class Execution:
                 for row in done:
                     if row.test:
                         self.progress.tell(row, self.table.candidates[row.candidate])
+                if self._pace is not None:
+                    self._say(self._pace.after(str(task.kernel), sum(row.fit_seconds for row in rows)))
                 text = f"{task.kernel}: {len(rows)} candidates, {len(self.table.rows)} finished"
                 LOGGER.debug(text, extra={"finished": len(rows)})
         except NeedsRetrainingError as reason:
@@ -267,17 +270,18 @@ class Execution:
         assert planned.settings is not None
         with blas_limit(planned.resources.blas_threads):
             expected = forecast(planned.tasks, planned.settings, planned.resources.workers)
+        self._pace = None if expected is None else Pace(expected, planned.resources.workers)
         if expected is not None:
-            LOGGER.info(str(expected))
-            if self.request.verbose > 0:
-                print(expected)
+            self._say(str(expected))
 
-    def _announce_round(self) -> None:
-        """Say what the next round is for; GridSearchCV, whose lines are left alone, has no rounds."""
-        text = f"round {self.table.rounds[-1]}: {self.strategy.describe()}"
+    def _say(self, text: str) -> None:
         LOGGER.info(text)
         if self.request.verbose > 0:
             print(text)
+
+    def _announce_round(self) -> None:
+        """Say what the next round is for; GridSearchCV, whose lines are left alone, has no rounds."""
+        self._say(f"round {self.table.rounds[-1]}: {self.strategy.describe()}")
 
     def _warn_out_of_time(self, proposed: int) -> None:
         """Say what there was no time for: candidates, or a round that was ``proposed``."""

@@ -46,6 +46,23 @@ class Forecast:
         return said if self.shared is None else f'{said}; preprocessing="shared" needs {self.shared} of them'
 
 
+@dataclass
+class Pace:
+    """How fast passes over many rows are, told after each kernel."""
+
+    expected: Forecast
+    workers: int
+    kernels: int = 0
+    seconds: float = 0.0
+
+    def after(self, kernel: str, seconds: float) -> str:
+        """What there is to say after a kernel that took so many seconds."""
+        self.kernels, self.seconds = self.kernels + 1, self.seconds + seconds
+        left = self.expected.kernels - self.kernels
+        rest = f"; about {_duration(left * self.seconds / self.kernels / self.workers)} left" if left else ""
+        return f"{kernel}: {self.expected.rows / max(seconds, 1e-9):,.0f} rows a second{rest}"
+
+
 def forecast(tasks: Sequence[KernelTask], settings: Settings, workers: int) -> Forecast | None:
     """The forecast for tasks on explicit features, from the time of a thousand made-up rows; None for small ones."""
     basis, n = tasks[0].basis, settings.folds.n
