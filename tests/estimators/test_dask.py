@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onefit import L2SVC, LSSVR, GridEdgeWarning, KernelSearchCV, Landmarks, LandmarksWarning
+from onefit import L2SVC, LSSVR, GridEdgeWarning, KernelSearchCV, Landmarks, LandmarksWarning, datasets
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -137,6 +137,29 @@ def test_workers_that_are_killed_cost_time_and_no_bit(allowed):
         killer.join()
     assert deaths
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("model", [LSSVR(), make_pipeline(StandardScaler(), LSSVR())], ids=["bare", "behind a scaler"])
+def test_workers_read_files_by_themselves(model, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    X, y = problem(150_000)
+    np.save(tmp_path / "rows.npy", X)
+    scanned, _ = datasets.scan(tmp_path / "rows.npy", target=False)
+    grid = {f"{'lssvr__' if hasattr(model, 'steps') else ''}{name}": values for name, values in GRID.items()}
+    options = {"scoring": ["r2", "neg_median_absolute_error"], "refit": "r2", "preprocessing": "shared"}
+    options["approximation"] = Landmarks(method=X[:20])
+
+    def scores(found):
+        return np.array([found.cv_results_[f"split{i}_test_{name}"] for i in range(4) for name in options["scoring"]])
+
+    here = fitted(scanned, y, model, grid, **options)
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**workers) as cluster, distributed.Client(cluster) as client:
+        there = fitted(scanned, y, model, grid, **options)
+        done = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    np.testing.assert_allclose(scores(there), scores(here), rtol=1e-10)
+    np.testing.assert_allclose(there.predict(X[:50]), here.predict(X[:50]), rtol=1e-8)
+    assert "read" in done
 
 
 @contextmanager

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Chunk, RowScan
+from .blocks import GATHERED, Chunk, RowScan
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -58,6 +60,36 @@ def _wait_for(client: Any) -> None:
             "The connection to the scheduler of the dask cluster was lost. A search with a journal goes on from what is"
             " done when it is started again with a client of a new cluster."
         )
+
+
+def has_cluster() -> bool:
+    """Whether there is a client of a cluster that tasks can be sent to. A task of the cluster itself sends none."""
+    if "distributed" not in sys.modules:
+        return False
+    from distributed import default_client, get_worker
+
+    with suppress(ValueError):
+        get_worker()
+        return False
+    with suppress(ValueError):
+        return bool(default_client().status == "running")  # type: ignore[no-untyped-call]
+    return False
+
+
+def chunks_of_files(X: RowScan) -> list[Chunk]:
+    """Blocks of files that workers read by themselves; none where there is no cluster."""
+    if not has_cluster():
+        return []
+    from dask import delayed
+
+    n = X.shape[0]
+    parts = [slice(start, min(start + GATHERED, n)) for start in range(0, n, GATHERED)]
+    return [Chunk(part, delayed(_read)(X, part.start, part.stop)) for part in parts]
+
+
+def _read(X: RowScan, start: int, stop: int) -> Array:
+    """Rows of files, on a worker."""
+    return X[start:stop]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._public import set_module
-from ..data.blocks import FileStamp, RowScan
+from ..data.blocks import Chunk, FileStamp, RowScan
+from ..data.dask_rows import chunks_of_files
 from .columns import Target, check_target, target_position
 from .converting import converted_csv, converted_libsvm
 from .files import existing_file, fault
@@ -148,6 +149,10 @@ class ScannedFiles(RowScan):
         if not found:
             return np.empty((0, self.shape[1]))
         return found[0] if len(found) == 1 else np.vstack(found)
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        return chunks_of_files(self)
 
     @property
     def identity(self) -> Any:

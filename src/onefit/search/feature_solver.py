@@ -149,7 +149,8 @@ class FeatureSolver:
         if sums is None:
             return None
         key = f"{self.path.entries[0].candidate}/{view.splits[0]}/{cells.splits[0]}"
-        return sums.of_pass(key, (feature_map.width, Y, cells.number, cells.share, cells.weights))
+        ends = [chunk.numbers.stop for chunk in view.X.chunks] if isinstance(view.X, RowScan) else []
+        return sums.of_pass(key, (feature_map.width, Y, cells.number, cells.share, cells.weights, ends))
 
     def _by_newton(
         self, view: FeatureView, feature_map: FeatureMap, targets: Targets, groups: list[Cells], shares: Array
