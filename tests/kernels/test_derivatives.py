@@ -15,6 +15,7 @@ from onefit.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Metric,
     NotDifferentiableError,
     Polynomial,
     Precomputed,
@@ -45,6 +46,7 @@ FAMILIES = [
     Linear(),
 ]
 SCALES = [0.8, 1.4, 0.5]
+MATRIX = [[0.8, 0.3], [-0.4, 1.4], [0.5, 0.0]]
 COMPOSED = [
     *(ARD(kernel, scales=SCALES) for kernel in FAMILIES),
     ARD(Gaussian(0.2), groups=[[0, 2], [1]], scales=[0.7, 1.1]),
@@ -52,6 +54,9 @@ COMPOSED = [
     ARD(Gaussian(0.2) + 0.5 * Laplacian(0.1) * Linear(), scales=SCALES),
     0.3 * Gaussian(0.2) + Linear(),
     Gaussian(0.2) * (Polynomial(2, 0.3, 0.5) + 2.0 * RationalQuadratic()),
+    *(Metric(kernel, MATRIX) for kernel in (Gaussian(0.3), Laplacian(0.3), Polynomial(3, 0.2, 0.9))),
+    Metric(Gaussian(0.3)),
+    ARD(Metric(Matern(1.3, 1.5), MATRIX), scales=SCALES),
     Columns(ARD(Gaussian(0.4), scales=[1.0, 2.0]), [2, 0]),
     Columns(Matern(0.8), [1]) * Gaussian(0.1),
     WeightedSum([Gaussian(0.1), Linear(), Columns(Laplacian(0.5), [0, 1])], [0.2, 0.3, 0.0]),
@@ -131,6 +136,33 @@ def test_one_scale_per_feature_is_a_gaussian_with_an_array_and_a_kernel_of_scale
     assert Gaussian(gamma) == Gaussian([0.3, 0.1, 0.7])
 
 
+def test_a_metric_is_a_kernel_of_mapped_rows():
+    X, Y, L = points(0, 10, D), points(1, 4, D), np.array(MATRIX)
+    M = L @ L.T
+    differences = X[:, None] - Y
+    expected = np.exp(-0.3 * np.einsum("abi,ij,abj->ab", differences, M, differences))
+    np.testing.assert_allclose(Metric(Gaussian(0.3), L)(X, Y), expected, rtol=1e-12)
+    np.testing.assert_allclose(Metric(Gaussian(0.3), L)(sparse.csr_matrix(X)), Gaussian(0.3)(X @ L), rtol=1e-12)
+    assert Metric(Gaussian(0.3), L) == Metric(Gaussian(0.3), MATRIX)
+    assert Metric(Gaussian(0.3)).bound(3).bases == Gaussian(0.3).bases
+
+
+@pytest.mark.parametrize(
+    ("columns", "positions"),
+    [
+        (1, [1]),
+        ([0, -1], [0, 2]),
+        (slice(0, 2), [0, 1]),
+        ([True, False, True], [0, 2]),
+        (np.array([False, True, True]), [1, 2]),
+    ],
+    ids=str,
+)
+def test_columns_are_named_as_a_column_transformer_names_them(columns, positions):
+    X = points(0, 6, D)
+    np.testing.assert_allclose(Columns(Linear(), columns)(X), X[:, positions] @ X[:, positions].T, rtol=1e-13)
+
+
 def test_rational_quadratic_tends_to_the_gaussian():
     X = points(0, 8, D)
     np.testing.assert_allclose(RationalQuadratic(1.5, 1e9)(X), Gaussian(0.5 / 1.5**2)(X), rtol=1e-8)
@@ -180,12 +212,21 @@ def test_shifted_rows_keep_the_digits_of_derivatives():
         lambda: WeightedSum([Linear()], [-1.0]),
         lambda: Columns(Linear(), []),
         lambda: Columns(Linear(), [1.5]),
+        lambda: Columns(Linear(), True),
+        lambda: Columns(Linear(), None),
+        lambda: Columns(Linear(), slice(1, None)),
+        lambda: Columns(Linear(), [False, False]),
+        lambda: Columns(Linear(), [-4])(points(0, 4, 3)),
+        lambda: Metric("rbf"),
+        lambda: Metric(Gaussian(), [1.0, 2.0]),
+        lambda: Metric(Gaussian(), [[1.0], [np.nan]]),
+        lambda: Metric(Gaussian(), [[1.0], [2.0]])(points(0, 4, 3)),
         lambda: Columns(Linear(), [3])(points(0, 4, 3)),
         lambda: Columns(Linear(), ["a"])(points(0, 4, 3)),
     ],
 )
 def test_what_makes_no_sense_is_refused(make):
-    with pytest.raises(ValueError, match=r"gamma|ARD|groups|scales|features|weights|kernels|column|data|names"):
+    with pytest.raises(ValueError, match=r"gamma|ARD|groups|scales|features|weights|kernels|column|data|names|matrix"):
         make()
 
 

@@ -4,7 +4,7 @@ from .._public import publish
 from .base import Kernel, Product, Scaled, Sum
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
 from .element_wise import ElementWise
-from .feature_wise import ARD, Columns
+from .feature_wise import ARD, Columns, Metric
 from .naming import from_params
 from .other import AdditiveChi2, Chi2, Function, Given, Precomputed
 from .parameters import NotDifferentiableError
@@ -25,6 +25,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Metric",
     "NotDifferentiableError",
     "Polynomial",
     "Precomputed",

@@ -320,6 +320,18 @@ class Derived(Kernel):
         kernel: Kernel = replace(cast(Any, self), kernel=self.kernel.rescaled(factor))
         return kernel
 
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.kernel.parameter_names
+
+    @property
+    def log_parameters(self) -> Array:
+        return self.kernel.log_parameters
+
+    def with_log_parameters(self, values: Array) -> Kernel:
+        kernel: Kernel = replace(cast(Any, self), kernel=self.kernel.with_log_parameters(values))
+        return kernel
+
 
 @dataclass(frozen=True)
 class Scaled(Derived):

@@ -151,9 +151,20 @@ class SelectedFeatures:
         return self.base(select_features(X, self.columns), None if Y is None else select_features(Y, self.columns))
 
 
+@dataclass(frozen=True)
+class MappedFeatures:
+    """A base matrix of rows that are multiplied by a ``matrix``, given by its rows, from the right."""
+
+    base: Base
+    matrix: tuple[tuple[float, ...], ...]
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        return self.base(map_features(X, self.matrix), None if Y is None else map_features(Y, self.matrix))
+
+
 def root(base: Base) -> Base:
-    """The base of rows as they are, from one of scaled or selected features."""
-    while isinstance(base, ScaledFeatures | SelectedFeatures):
+    """The base of rows as they are, from one of scaled, selected or mapped features."""
+    while isinstance(base, ScaledFeatures | SelectedFeatures | MappedFeatures):
         base = base.base
     return base
 
@@ -170,11 +181,24 @@ def scale_features(X: Any, factors: tuple[float, ...]) -> Any:
     return X.multiply(np.array(factors)).tocsr() if _is_sparse(X) else X * np.array(factors)
 
 
+def map_features(X: Any, matrix: tuple[tuple[float, ...], ...]) -> Array:
+    """``X matrix``, dense."""
+    if X.shape[1] != len(matrix):
+        raise ValueError(f"The kernel has a matrix for {len(matrix)} features, X has {X.shape[1]}.")
+    return _dense(X @ np.array(matrix))
+
+
 def select_features(X: Any, columns: tuple[int, ...]) -> Any:
     """Some columns of X."""
-    if max(columns) >= X.shape[1]:
-        raise ValueError(f"The kernel reads column {max(columns)}, X has {X.shape[1]}.")
+    check_columns(columns, X.shape[1])
     return X[:, list(columns)]
+
+
+def check_columns(columns: tuple[int, ...], n_features: int) -> None:
+    """Refuse positions that rows of so many features do not have."""
+    for column in columns:
+        if not -n_features <= column < n_features:
+            raise ValueError(f"The kernel reads column {column}, X has {n_features}.")
 
 
 @dataclass(frozen=True)

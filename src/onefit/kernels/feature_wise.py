@@ -1,8 +1,8 @@
-"""Kernels that see the features in their own way: one scale for each, or some columns only."""
+"""Kernels that see the features in their own way: one scale for each, some columns only, or a matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Derived, Kernel, Lookup
-from .bases import Array, Base, SelectedFeatures, of_scaled_features
+from .bases import Array, Base, MappedFeatures, SelectedFeatures, check_columns, of_scaled_features
 from .parameters import check_several
 from .row_pairs import RowPairs
 
@@ -145,8 +145,9 @@ class Columns(Derived):
     Parameters
     ----------
     kernel : Kernel
-    columns : sequence of int
-        Positions of the columns. Searches that are given a data frame also take names.
+    columns : int, sequence of int, slice or mask
+        Positions of the columns, negative ones from the end, as ColumnTransformer takes them; a slice has an end.
+        ``KernelLearnCV`` also takes names, of the columns of a data frame after the transformers of a Pipeline.
 
     Examples
     --------
@@ -160,12 +161,7 @@ class Columns(Derived):
     columns: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        columns = (self.columns,) if isinstance(self.columns, str | int | np.integer) else tuple(self.columns)
-        if not columns:
-            raise ValueError("columns must name at least one column.")
-        if not all(isinstance(column, str | int | np.integer) for column in columns):
-            raise ValueError(f"columns must be positions, or names of a data frame, got {columns!r}.")
-        object.__setattr__(self, "columns", tuple(c if isinstance(c, str) else int(c) for c in columns))
+        object.__setattr__(self, "columns", _checked_columns(self.columns))
 
     @property
     def _positions(self) -> tuple[int, ...]:
@@ -177,14 +173,14 @@ class Columns(Derived):
         """The kernel with positions in place of names of columns."""
         missing = [column for column in self.columns if isinstance(column, str) and column not in names]
         if missing:
-            raise ValueError(f"The data have no column {missing[0]!r}.")
+            raise ValueError(f"The data have no column {missing[0]!r}: they have {', '.join(names) or 'no names'}.")
         return replace(self, columns=tuple(names.index(c) if isinstance(c, str) else c for c in self.columns))
 
     def bound(self, n_features: int, variance: float | None = None) -> Kernel:
         """Fix what depends on the data: the variance is that of all columns."""
-        if max(self._positions) >= n_features:
-            raise ValueError(f"The kernel reads column {max(self._positions)}, X has {n_features}.")
-        return replace(self, kernel=self.kernel.bound(len(self.columns), variance))
+        check_columns(self._positions, n_features)
+        columns = tuple(column % n_features for column in self._positions)
+        return replace(self, kernel=self.kernel.bound(len(columns), variance), columns=columns)
 
     @property
     def bases(self) -> frozenset[Base]:
@@ -196,17 +192,6 @@ class Columns(Derived):
     def rank(self, n_features: int) -> float:
         return self.kernel.rank(len(self.columns))
 
-    @property
-    def parameter_names(self) -> tuple[str, ...]:
-        return self.kernel.parameter_names
-
-    @property
-    def log_parameters(self) -> Array:
-        return self.kernel.log_parameters
-
-    def with_log_parameters(self, values: Array) -> Kernel:
-        return replace(self, kernel=self.kernel.with_log_parameters(values))
-
     def pullback(self, rows: RowPairs, G: Array) -> Array:
         return self.kernel.pullback(rows.selected(self._positions), G)
 
@@ -214,6 +199,85 @@ class Columns(Derived):
         found = np.zeros(rows.X.shape)
         np.add.at(found.T, list(self._positions), self.kernel.input_gradient(rows.selected(self._positions), B).T)
         return found
+
+
+@dataclass(frozen=True)
+class Metric(Derived):
+    """A kernel of rows that are multiplied by a matrix, ``kernel(x L, x' L)``: distances in the metric ``L Lᵀ``.
+
+    ``KernelLearnCV(…, start="agop")`` learns the matrix; gradients learn the parameters of the kernel inside.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel of distances or inner products.
+    matrix : array-like of shape (n_features, n_directions), default=None
+        None: the identity, and the kernel itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onefit.kernels import Gaussian, Metric
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> float(Metric(Gaussian(0.5), [[1.0], [-1.0]])(X)[0, 1])  # only the difference of the two features counts
+    1.0
+    """
+
+    kernel: Kernel
+    matrix: tuple[tuple[float, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(f"Metric takes an object of onefit.kernels, got {self.kernel!r}.")
+        if self.matrix is not None:
+            values = np.asarray(self.matrix, dtype=np.float64)
+            if values.ndim != 2 or not values.size or not np.isfinite(values).all():
+                raise ValueError(f"matrix must have two dimensions and finite numbers, got shape {values.shape}.")
+            object.__setattr__(self, "matrix", tuple(map(tuple, values.tolist())))
+
+    def bound(self, n_features: int, variance: float | None = None) -> Metric:
+        """Fix what depends on the data, of which the variance is that before the matrix."""
+        if self.matrix is not None and len(self.matrix) != n_features:
+            raise ValueError(f"Metric has a matrix for {len(self.matrix)} features, X has {n_features}.")
+        directions = n_features if self.matrix is None else len(self.matrix[0])
+        return replace(self, kernel=self.kernel.bound(directions, variance))
+
+    def _base(self, base: Base) -> Base:
+        return base if self.matrix is None else MappedFeatures(base, self.matrix)
+
+    def _rows(self, rows: RowPairs) -> RowPairs:
+        return rows if self.matrix is None else rows.mapped(self.matrix)
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return frozenset(self._base(base) for base in self.kernel.bases)
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        return self.kernel.evaluate(lambda base: lookup(self._base(base)))
+
+    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
+        return self.kernel.largest_off_diagonal(lambda base: smallest(self._base(base)))
+
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
+        return self.kernel.pullback(self._rows(rows), G)
+
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
+        found = self.kernel.input_gradient(self._rows(rows), B)
+        return found if self.matrix is None else found @ np.array(self.matrix).T
+
+
+def _checked_columns(columns: Any) -> tuple[str | int, ...]:
+    """Names or positions of columns, as a tuple; anything else is a ValueError."""
+    if isinstance(columns, slice) and isinstance(columns.stop, int) and columns.stop >= 0:
+        columns = range(columns.stop)[columns]
+    found = tuple(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
+    if np.asarray(columns).dtype == bool and np.ndim(columns) == 1:
+        found = tuple(np.flatnonzero(columns))
+    if not found:
+        raise ValueError("columns must name at least one column.")
+    if not all(isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in found):
+        raise ValueError(f"columns must be positions, a mask, or names of a data frame, got {columns!r}.")
+    return tuple(c if isinstance(c, str) else int(c) for c in found)
 
 
 def _checked_groups(groups: Any) -> tuple[tuple[int, ...], ...]:

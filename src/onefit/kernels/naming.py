@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from .base import Kernel, Product, Scaled, Sum
 from .dot_product import Cosine, Linear, Polynomial, Sigmoid
-from .feature_wise import ARD, Columns
+from .feature_wise import ARD, Columns, Metric
 from .other import AdditiveChi2, Chi2, Function, Precomputed
 from .stationary import Gaussian, Laplacian, Matern, RationalQuadratic
 from .weighted_sum import WeightedSum
@@ -78,8 +78,8 @@ def from_params(
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        ARD, AdditiveChi2, Chi2, Columns, Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial, Precomputed, Product,
-        RationalQuadratic, Scaled, Sigmoid, Sum, WeightedSum,
+        ARD, AdditiveChi2, Chi2, Columns, Cosine, Gaussian, Laplacian, Linear, Matern, Metric, Polynomial, Precomputed,
+        Product, RationalQuadratic, Scaled, Sigmoid, Sum, WeightedSum,
     )
 }  # fmt: skip
 

@@ -10,10 +10,12 @@ import numpy as np
 from .bases import (
     Array,
     Base,
+    MappedFeatures,
     ScaledFeatures,
     SelectedFeatures,
     cityblock,
     dot,
+    map_features,
     scale_features,
     select_features,
     sqdist,
@@ -27,15 +29,15 @@ _BLOCK = 1 << 17
 class RowPairs:
     """Rows X, and Y or X again, with the base matrices between them, each computed at most once.
 
-    Kernels are evaluated and differentiated on them: ``base`` gives matrices, ``scaled`` and ``selected`` the rows as
-    kernels with scales or columns of their own see them.
+    Kernels are evaluated and differentiated on them: ``base`` gives matrices, ``scaled``, ``selected`` and ``mapped``
+    the rows as kernels with scales, columns or a matrix of their own see them.
     """
 
     def __init__(self, X: Any, Y: Any = None) -> None:
         self.X, self.Y = X, Y
         self._bases: dict[Base, Array] = {}
         self._scaled: dict[tuple[float, ...], RowPairs] = {}
-        self._selected: dict[tuple[int, ...], RowPairs] = {}
+        self._parts: dict[tuple[Any, ...], RowPairs] = {}
 
     def base(self, base: Base) -> Array:
         """The base matrix between the rows: read it, do not write."""
@@ -43,6 +45,8 @@ class RowPairs:
             return self.scaled(base.factors).base(base.base)
         if isinstance(base, SelectedFeatures):
             return self.selected(base.columns).base(base.base)
+        if isinstance(base, MappedFeatures):
+            return self.mapped(base.matrix).base(base.base)
         if base not in self._bases:
             self._bases[base] = base(self.X, self.Y)
         return self._bases[base]
@@ -61,9 +65,15 @@ class RowPairs:
 
     def selected(self, columns: tuple[int, ...]) -> RowPairs:
         """The rows with some of their columns."""
-        if columns not in self._selected:
-            self._selected[columns] = self._changed(select_features, columns)
-        return self._selected[columns]
+        if columns not in self._parts:
+            self._parts[columns] = self._changed(select_features, columns)
+        return self._parts[columns]
+
+    def mapped(self, matrix: tuple[tuple[float, ...], ...]) -> RowPairs:
+        """The rows multiplied by a matrix."""
+        if matrix not in self._parts:
+            self._parts[matrix] = self._changed(map_features, matrix)
+        return self._parts[matrix]
 
     def _changed(self, change: Callable[..., Any], by: tuple[Any, ...]) -> RowPairs:
         return RowPairs(change(self.X, by), None if self.Y is None else change(self.Y, by))
@@ -71,7 +81,7 @@ class RowPairs:
     def forget_scaled(self) -> None:
         """Drop the matrices of scaled rows: the next step of a search has other scales."""
         self._scaled.clear()
-        for part in self._selected.values():
+        for part in self._parts.values():
             part.forget_scaled()
 
     def input_gradient(self, base: Base, S: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from .base import Kernel, Lookup
 from .bases import Array, Base
 from .feature_wise import ARD, Columns
+from .other import Given
 from .parameters import check_several
 from .row_pairs import RowPairs
 
@@ -24,7 +25,8 @@ class WeightedSum(Kernel):
     Parameters
     ----------
     kernels : sequence of Kernel
-        ``Columns(kernel, columns)`` is a kernel of some columns only.
+        ``Columns(kernel, columns)`` is a kernel of some columns only. A square array is a Gram matrix of all rows, old
+        and new, as in ``Given``: X is then one column of their numbers.
     weights : sequence of float, default=None
         Not negative, one for each kernel. None: equal, with sum one.
 
@@ -41,7 +43,7 @@ class WeightedSum(Kernel):
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        kernels = tuple(self.kernels)
+        kernels = tuple(Given(kernel) if isinstance(kernel, np.ndarray) else kernel for kernel in self.kernels)
         if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
             raise ValueError(f"WeightedSum takes a list of onefit.kernels, got {self.kernels!r}.")
         weights = (1.0 / len(kernels),) * len(kernels) if self.weights is None else self.weights
