@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.kernel_ridge import KernelRidge
@@ -14,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from onefit import (
@@ -36,6 +37,7 @@ from onefit.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Metric,
     NotDifferentiableError,
     Precomputed,
     WeightedSum,
@@ -212,6 +214,36 @@ def test_agop_finds_the_feature_that_counts():
     assert np.argmax(learned.best_estimator_.kernel.scales) == 0
 
 
+def test_agop_finds_a_direction_that_no_feature_has():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D))
+    y = np.sin(1.5 * (X[:, 0] - X[:, 1])) + 0.1 * rng.normal(size=N)
+    learned = KernelLearnCV(LSSVR(), Metric(Gaussian()), start="agop", max_iter=0, outer_cv=3, cv=3).fit(X, y)
+    assert learned.best_index_ > 0
+    L = np.array(learned.best_estimator_.kernel.matrix)
+    direction = np.linalg.eigh(L @ L.T)[1][:, -1]
+    np.testing.assert_allclose(np.abs(direction), [0.5**0.5, 0.5**0.5, 0, 0], atol=0.1)
+    assert direction[0] * direction[1] < 0
+
+
+def test_the_metric_of_agop_is_the_mean_outer_product_of_gradients():
+    X, y = regression()
+    options = {"start": "agop", "max_iter": 0, "stop": None, "cv": 3}
+    steps = KernelLearnCV(LSSVR(), Metric(Gaussian()), **options).fit(X, y).cv_results_["params"]
+    predict, h = LSSVR(**steps[0]).fit(X, y).predict, 1e-5
+    slopes = np.array([(predict(X + h * e) - predict(X - h * e)) / (2 * h) for e in np.eye(D)])
+    expected, L = slopes @ slopes.T, np.array(steps[1]["kernel"].matrix)
+    found = L @ L.T
+    np.testing.assert_allclose(found / np.trace(found), expected / np.trace(expected), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", [ARD(Gaussian()), Metric(Gaussian())], ids=str)
+def test_agop_of_a_constant_predictor_stays_where_it_is(kernel):
+    X, _ = regression()
+    learned = KernelLearnCV(LSSVR(), kernel, start="agop", max_iter=0, outer_cv=2, cv=2).fit(X, np.ones(N))
+    np.testing.assert_allclose(learned.predict(X), 1.0)
+
+
 @pytest.mark.slow
 def test_several_classes_targets_and_weights():
     X, y = load_iris(return_X_y=True)
@@ -288,6 +320,25 @@ def test_a_frame_has_columns_by_name():
         KernelLearnCV(LSSVR(), Columns(Gaussian(), ["z"])).fit(frame, y)
 
 
+def test_names_are_those_of_the_columns_that_the_machine_sees():
+    """A transformer may put columns elsewhere."""
+    X, y = regression()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    moved = make_column_transformer(
+        (StandardScaler(), ["d", "c"]), ("passthrough", ["a"]), verbose_feature_names_out=False
+    )
+    kernel = WeightedSum([Columns(Gaussian(0.5), ["a"]), Columns(Gaussian(0.5), ["c", "d"])])
+    learned = KernelLearnCV(make_pipeline(moved, LSSVR()), kernel, max_iter=5, outer_cv=2, cv=3).fit(frame, y)
+    first, second = learned.best_estimator_[-1].kernel.kernels
+    assert first.columns == (2,)
+    assert second.columns == (1, 0)
+    with pytest.raises(ValueError, match="no column 'b'"):
+        KernelLearnCV(make_pipeline(moved, LSSVR()), Columns(Gaussian(), ["b"])).fit(frame, y)
+    nameless = make_pipeline(FunctionTransformer(np.asarray), LSSVR())
+    with pytest.raises(ValueError, match="names"):
+        KernelLearnCV(nameless, Columns(Gaussian(), ["a"])).fit(frame, y)
+
+
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("method", ["uniform", "align", "alignf", "gradient", None])
 def test_weights_of_several_kernels(method):
@@ -307,13 +358,20 @@ def test_the_spectral_measure_of_a_sum_is_said_to_choose_one_kernel():
     X, y = data("classes")
     kernel = WeightedSum([Gaussian(0.1), Gaussian(1.0)])
     with pytest.warns(UserWarning, match="single one"):
-        KernelLearnCV(LSSVC(), kernel, criterion="sm", max_iter=3, outer_cv=2).fit(X, y)
+        learned = KernelLearnCV(LSSVC(), kernel, criterion="sm", stop=None).fit(X, y)
+    alone = [criteria.SM()(one(X), 2 * y - 1) for one in kernel.kernels]
+    weights = learned.best_estimator_.kernel.weights
+    assert sum(weights) == pytest.approx(1.0)  # the penalty was chosen for such a sum
+    better = int(np.argmax(alone))
+    assert weights[better] > 100 * weights[1 - better]
+    assert learned.cv_results_["inner_value"][-1] == pytest.approx(alone[better], rel=0.05)
 
 
 def test_weights_of_given_matrices():
     X, y = regression()
     parts = [Columns(Gaussian(1.0), [0]), Columns(Gaussian(1.0), [1, 2, 3])]
-    given = WeightedSum([Given(part(X)) for part in parts])
+    given = WeightedSum([part(X) for part in parts])
+    assert given == WeightedSum([Given(part(X)) for part in parts])
     options = {"max_iter": 5, "outer_cv": 3}
     learned = KernelLearnCV(LSSVR(), given, **options).fit(np.arange(N)[:, None], y)
     same = KernelLearnCV(LSSVR(), WeightedSum(parts), **options).fit(X, y)
@@ -378,6 +436,24 @@ def test_a_journal_is_read_instead_of_computing_again(tmp_path, monkeypatch):
         clone(search).set_params(journal=tmp_path / "text").fit(X, y)
 
 
+def test_a_journal_does_not_give_a_path_that_ran_out_of_time_to_others(tmp_path):
+    X, y = regression()
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=4, stop=None, journal=tmp_path / "paths.sqlite")
+    with pytest.warns(TimeBudgetWarning):
+        short = clone(search).set_params(time_budget=1e-3).fit(X, y)
+    assert short.n_iter_ < clone(search).fit(X, y).n_iter_ == 5
+
+
+def test_a_journal_that_cannot_hold_the_kernel_is_refused_before_any_work(tmp_path, monkeypatch):
+    from onefit.estimators import kernel_learn
+
+    X, y = regression()
+    monkeypatch.setattr(kernel_learn.PathTask, "run", None)
+    search = KernelLearnCV(LSSVR(), WeightedSum([Linear()(X)]), journal=tmp_path / "paths.sqlite")
+    with pytest.raises(ValueError, match="written"):
+        search.fit(np.arange(N)[:, None], y)
+
+
 def test_time_that_is_over_ends_paths_after_a_step():
     X, y = regression()
     search = KernelLearnCV(LSSVR(), ARD(Gaussian()), outer_cv=2, time_budget=1e-3)
@@ -432,6 +508,9 @@ def test_predictions_can_be_cross_validated():
         ({"max_iter": -1}, "max_iter"),
         ({"max_iter": 1.5}, "max_iter"),
         ({"scoring": ["r2"]}, "scoring"),
+        ({"scoring": "nothing"}, "scoring"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"cv": 50}, "n_splits=50"),
         ({"cv": [(np.arange(30), np.arange(30, N))]}, "cv must be"),
         ({"time_budget": "soon"}, "time_budget"),
         ({"criterion": "nothing"}, "criterion"),
@@ -439,7 +518,13 @@ def test_predictions_can_be_cross_validated():
         ({"kernel": ARD(Gaussian(), scales=[1.0])}, "features"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_any_work(options, words):
+def test_what_makes_no_sense_is_refused_before_any_work(options, words, monkeypatch):
+    from onefit.estimators import kernel_path
+
+    def work(*arguments):
+        raise AssertionError("a grid was begun")
+
+    monkeypatch.setattr(kernel_path, "evaluate_candidates", work)
     X, y = regression()
     given = {"estimator": LSSVR(), "kernel": ARD(Gaussian()), **options}
     with pytest.raises(ValueError, match=words):

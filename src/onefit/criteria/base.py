@@ -51,7 +51,8 @@ class Criterion(ABC):
     says that it is a score of out-of-fold values, which a search takes from its scorers, and ``series`` what these are
     approximated by (None: they are exact). ``loss`` is what it averages (None: its own default, or nothing).
     ``holds_penalty`` says that a kernel and a penalty that vanish together would be best: a descent then keeps the
-    penalty, and weights of kernels their sum. ``revision`` is raised by hand when its values change, so that studies do
+    penalty, and weights of kernels their sum; ``logarithmic`` that it is a logarithm, of which none is taken.
+    ``revision`` is raised by hand when its values change, so that studies do
     not mix them with earlier ones. ``exactness`` labels its values in the results of a search;
     ``formula``, ``cost``, ``estimates``, ``use`` and ``failures`` are its row in the table of all criteria.
 
@@ -71,6 +72,7 @@ class Criterion(ABC):
     loss: Any = None
     revision: ClassVar[int] = 1
     holds_penalty: ClassVar[bool] = False
+    logarithmic: ClassVar[bool] = False
     formula: ClassVar[str]
     cost: ClassVar[str]
     exactness: ClassVar[Exactness] = Exactness.APPROXIMATE

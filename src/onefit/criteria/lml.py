@@ -38,6 +38,7 @@ class LML(Criterion):
     name = "lml"
     reads = ("spectrum", "smoother")
     greater_is_better = True
+    logarithmic = True
     formula = "-½ yᵀA⁻¹y - ½ log det A - (n/2) log 2π, A = K + αI"
     cost = "one spectrum, then O(n²) a penalty"
     estimates = "the likelihood of the data"

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
@@ -21,7 +22,7 @@ from .._exceptions import warn_caller
 from .._public import set_module
 from ..criteria import resolve
 from ..criteria.base import Criterion
-from ..kernels import ARD, Kernel, NotDifferentiableError, Precomputed, WeightedSum
+from ..kernels import ARD, Kernel, Metric, NotDifferentiableError, Precomputed, WeightedSum
 from ..machines.registry import read_machine
 from ..search.deadline import TimeBudgetWarning, parse_seconds
 from ..search.plan import flat_target
@@ -30,7 +31,7 @@ from ..search.routing import route, split_pipeline
 from .delivery import deliver
 from .kernel_path import KernelPath, PathTask, evaluate_candidates, natural_values
 from .learning_journal import LearningJournal
-from .outer_folds import OuterFold, OuterScores, learning_table, name_columns, run_outer
+from .outer_folds import OuterFold, OuterScores, learning_table, name_columns, run_outer, seen_names
 
 LOGGER = logging.getLogger("onefit")
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -82,8 +83,8 @@ class KernelLearnCV(GridSearchCV):
     max_iter : int, default=40
         Steps of L-BFGS.
     start : {"grid", "agop"}, default="grid"
-        "agop" sets the scales of an ``ARD`` from the average gradient outer product of the predictor, five times,
-        before the descent; these are steps of the path as well.
+        "agop" sets the scales of an ``ARD``, or the matrix of a ``Metric``, from the average gradient outer product of
+        the predictor, five times, before the descent; these are steps of the path as well.
     scoring : str or callable, default=None
         The score that is reported; the steps are chosen by the loss of the criterion.
     n_jobs : int, default=None
@@ -112,7 +113,8 @@ class KernelLearnCV(GridSearchCV):
     path_ : ndarray of shape (n_steps, n_parameters)
         Logarithms of the kernel's parameters at every step; ``parameter_names_`` are their names.
     feature_importances_ : ndarray of shape (n_features,)
-        The mean over rows of ``(∂f/∂x_j)² var(x_j)``, with sum one; not there for kernels without derivatives in x.
+        The mean over rows of ``(∂f/∂x_j)² var(x_j)`` of the columns that the machine sees, with sum one; not there for
+        kernels without derivatives in x.
     n_iter_ : int
         Number of steps, that of the grid included.
     scorer_, n_splits_, refit_time_
@@ -210,8 +212,10 @@ class KernelLearnCV(GridSearchCV):
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}.")
         if self.method not in (None, "gradient") and not isinstance(self.kernel, WeightedSum):
             raise ValueError(f'method="{self.method}" finds weights: kernel must be a WeightedSum, got {self.kernel}.')
-        if self.start == "agop" and not isinstance(self.kernel, ARD):
-            raise ValueError(f'start="agop" learns scales of features: kernel must be an ARD, got {self.kernel}.')
+        if self.start == "agop" and not isinstance(self.kernel, ARD | Metric):
+            raise ValueError(
+                f'start="agop" learns scales or a metric: kernel must be ARD or Metric, got {self.kernel}.'
+            )
         if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < 0:
             raise ValueError(f"max_iter must be a whole number that is not negative, got {self.max_iter!r}.")
         if not isinstance(self.margin, Real) or not 0 <= self.margin < float("inf"):
@@ -223,15 +227,17 @@ class KernelLearnCV(GridSearchCV):
             raise ValueError('cv must be a number or a splitter with stop="outer", which draws folds of other rows.')
         if self.time_budget is not None:
             parse_seconds(self.time_budget)
+        effective_n_jobs(self.n_jobs)  # refuses zero
 
     def _plan(self, X, y, params) -> tuple[PathTask, list[OuterFold]]:
         """The path on all rows, and those of the outer folds."""
-        kernel = name_columns(self.kernel, X)
+        routed = route(self, params)
+        model = split_pipeline(self.estimator, routed.estimator)
+        kernel = name_columns(self.kernel, lambda: seen_names(model, X, y))
         if Precomputed.base in kernel.bases:
             raise ValueError("A Precomputed kernel has nothing to learn: Given(K) is one that sums and weights take.")
-        routed = route(self, params)
-        machine = split_pipeline(self.estimator).final
-        learner = read_machine(clone(machine).set_params(kernel=self.kernel)).learner
+        learner = read_machine(clone(model.final).set_params(kernel=self.kernel)).learner
+        self.scorer_ = check_scoring(self.estimator, scoring=self.scoring)
         criterion = self._criterion(learner)
         loss = criterion.loss or self._smooth_loss(learner)
         folds = draw_folds(self.estimator, self.cv, X, y, **routed.splitter)
@@ -255,7 +261,7 @@ class KernelLearnCV(GridSearchCV):
             seconds=None if self.time_budget is None else parse_seconds(self.time_budget) / (1 + len(outer)),
         )
         scoring = ("accuracy" if is_classifier(self.estimator) else "r2") if self.scoring is None else self.scoring
-        return task, [OuterFold(task, fold.train, fold.test, self.cv, routed.splitter, scoring) for fold in outer]
+        return task, [OuterFold.drawn(task, fold, self.cv, routed.splitter, scoring) for fold in outer]
 
     def _criterion(self, learner) -> Criterion:
         """The criterion with a loss that has derivatives, and folds averaged as searches do."""
@@ -339,7 +345,6 @@ class KernelLearnCV(GridSearchCV):
         self.best_params_ = steps[self.best_index_]
         self.best_score_ = self.outer_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.multimetric_, self.n_iter_ = False, len(steps)
-        self.scorer_ = check_scoring(self.estimator, scoring=self.scoring)
         path = KernelPath(task)
         kernels = [path.point(step).kernel for step in steps]
         self.parameter_names_ = kernels[0].parameter_names

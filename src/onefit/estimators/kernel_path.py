@@ -16,11 +16,19 @@ from ..criteria import CV, Criterion
 from ..criteria.base import needs_no_machine
 from ..data import Folds
 from ..data.views import checked_rows
-from ..kernels import ARD, Kernel, NotDifferentiableError, WeightedSum
+from ..kernels import ARD, Kernel, Metric, NotDifferentiableError, WeightedSum
 from ..kernels.parameters import variance_of
 from ..kernels.row_pairs import RowPairs
 from ..search.deadline import Deadline
-from ..search.gradient import GradientProblem, Objective, Point, descend, problem_of, squared_input_gradients
+from ..search.gradient import (
+    GradientProblem,
+    Objective,
+    Point,
+    descend,
+    gradient_outer_product,
+    problem_of,
+    squared_input_gradients,
+)
 from ..search.routing import split_pipeline
 from .default_grid import kernel_grid
 from .kernel_search import KernelSearchCV
@@ -30,6 +38,10 @@ AGOP_STEPS = 5
 
 AGOP_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Factors of the width that are tried after each of them."""
+
+
+AGOP_FLOOR = 1e-6
+"""Squared scales, or eigenvalues of a metric, relative to the largest one, below which nothing goes."""
 
 
 class NoStartError(ValueError):
@@ -148,28 +160,47 @@ class KernelPath:
         return self._best_of_grid({**grid, "kernel": [kernel]})
 
     def _agop(self, point: Point) -> Point:
-        """Scales from the average gradient outer product of the current predictor, a few times (Radhakrishnan 2024).
+        """Scales, or a metric, from the average gradient outer product of the predictor, a few times.
 
-        ``s_j²`` is proportional to the mean of ``(∂f/∂x_j)²``; width and penalty are chosen anew each time. Where the
-        descent goes on from the best of these points, outer folds tell how many of them are kept.
+        Width and penalty are chosen anew each time (Radhakrishnan et al., 2024). The descent may go on from the last
+        point; outer folds tell how many are kept.
         """
-        if not isinstance(point.kernel, ARD):
-            raise ValueError(f'start="agop" learns scales of features: kernel must be an ARD, got {point.kernel}.')
         for _ in range(AGOP_STEPS):
-            squared = squared_input_gradients(self.problem(point), point)
-            kernel = point.kernel
-            if kernel.groups is not None:
-                squared = np.array([squared[list(group)].mean() for group in kernel.groups])
-            scales = np.sqrt(np.maximum(squared / squared.max(), 1e-6))
-            assert kernel.scales is not None
-            scales *= np.linalg.norm(kernel.scales) / np.linalg.norm(scales)
-            learned = replace(kernel, scales=tuple(scales.tolist()))
+            learned = follow_gradients(self.problem(point), point)
             grid = kernel_grid(self.machine, learned, self.X, self.task.y)
             point = self._best_of_grid({**grid, "kernel": [learned.rescaled(width) for width in AGOP_WIDTHS]})
             self._keep(point)
             if self.deadline.passed(scored=True):
                 break
         return point
+
+
+def follow_gradients(problem: GradientProblem, point: Point) -> ARD | Metric:
+    r"""The kernel of a point with what its predictor's gradients say.
+
+    Squared scales are proportional to the mean of :math:`(\partial f / \partial x_j)^2`, a metric to that of
+    :math:`\nabla f \nabla f^T`. Norms stay what they were; a constant predictor says nothing.
+    """
+    kernel = point.kernel
+    if isinstance(kernel, Metric):
+        product = gradient_outer_product(problem, point)
+        if not product.any():
+            return kernel
+        values, vectors = np.linalg.eigh(product)
+        roots = np.sqrt(np.maximum(values / values[-1], AGOP_FLOOR))
+        before = np.eye(len(roots)) if kernel.matrix is None else np.array(kernel.matrix)
+        matrix = (vectors * (roots * np.linalg.norm(before) / np.linalg.norm(roots))) @ vectors.T
+        return replace(kernel, matrix=tuple(map(tuple, matrix.tolist())))
+    assert isinstance(kernel, ARD)
+    assert kernel.scales is not None
+    squared = squared_input_gradients(problem, point)
+    if not squared.any():
+        return kernel
+    if kernel.groups is not None:
+        squared = np.array([squared[list(group)].mean() for group in kernel.groups])
+    scales = np.sqrt(np.maximum(squared / squared.max(), AGOP_FLOOR))
+    scales *= np.linalg.norm(kernel.scales) / np.linalg.norm(scales)
+    return replace(kernel, scales=tuple(scales.tolist()))
 
 
 def evaluate_candidates(task: PathTask, grid: Any, criterion: Criterion) -> KernelSearchCV:

@@ -23,12 +23,13 @@ class LearningJournal:
         self._stack, self._record, self._count = ExitStack(), None, len(outer)
         if path is None:
             return
+        to_plain(task.kernel)  # a kernel that cannot be written is refused before any work
         journal = self._stack.enter_context(Journal(path))
-        splits = [(fold.train, fold.test) for fold in outer]
+        splits = [(fold.train, fold.test, fold.folds) for fold in outer]
         same = ("estimator", "kernel", "X", "y", "folds", "fit_params", "criterion", "loss", "max_iter", "start",
-                "method", "regularised")  # fmt: skip
+                "method", "regularised", "seconds")  # fmt: skip
         content = {name: getattr(task, name) for name in same}
-        mark = content_hash(["KernelLearnCV", content, splits, search.cv, search.scoring])
+        mark = content_hash(["KernelLearnCV", content, splits, search.scoring])
         self._record = journal.record(mark, {"estimator": str(task.estimator), "kernel": str(task.kernel)})
 
     def __enter__(self) -> LearningJournal:

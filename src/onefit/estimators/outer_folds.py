@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from ..data.folds import take_metadata, take_rows
+from ..data.folds import Fold, Folds, take_metadata, take_rows
 from ..kernels import Columns, Kernel, Product, Scaled, Sum, WeightedSum
+from ..machines.wrappers import Model
 from ..search.request import draw_folds
 from ..search.routing import sample_weight_of
 from ..search.scorers import LossScorer
@@ -22,23 +25,28 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class OuterFold:
-    """A search on all rows, of which the training rows of one outer fold are taken."""
+    """A search on all rows, of which the training rows of one outer fold are taken, with ``folds`` of their own."""
 
     task: PathTask
     train: Rows
     test: Rows
-    cv: Any
-    splitter: dict[str, Any]
+    folds: Folds
     scoring: Any
 
+    @classmethod
+    def drawn(cls, task: PathTask, outer: Fold, cv: Any, splitter: dict[str, Any], scoring: Any) -> OuterFold:
+        """Draw the folds of the training rows."""
+        train, n = outer.train, len(task.y)
+        metadata = {name: take_metadata(value, train, n) for name, value in splitter.items()}
+        folds = draw_folds(task.estimator, cv, take_rows(task.X, train), take_rows(task.y, train), **metadata)
+        return cls(task, train, outer.test, folds, scoring)
+
     def inner(self) -> PathTask:
-        """The search on the training rows, with folds of their own."""
+        """The search on the training rows."""
         task, n = self.task, len(self.task.y)
         X, y = take_rows(task.X, self.train), take_rows(task.y, self.train)
-        splitter = {name: take_metadata(value, self.train, n) for name, value in self.splitter.items()}
         params = {name: take_metadata(value, self.train, n) for name, value in task.fit_params.items()}
-        folds = draw_folds(task.estimator, self.cv, X, y, **splitter)
-        return replace(task, X=X, y=y, folds=folds, fit_params=params, on_step=None)
+        return replace(task, X=X, y=y, folds=self.folds, fit_params=params, on_step=None)
 
 
 @dataclass(frozen=True)
@@ -141,15 +149,28 @@ def learning_table(steps: list[dict[str, Any]], inner: np.ndarray, outer: OuterS
     return table
 
 
-def name_columns(kernel: Kernel, X: Any) -> Kernel:
-    """The kernel with positions in place of the names of a data frame's columns."""
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
+def name_columns(kernel: Kernel, names: Callable[[], list[str]]) -> Kernel:
+    """The kernel with positions in place of names of columns; ``names`` is asked only if there are any."""
     if isinstance(kernel, Columns):
-        return replace(kernel.named(names), kernel=name_columns(kernel.kernel, X))
+        known = names() if any(isinstance(column, str) for column in kernel.columns) else []
+        return replace(kernel.named(known), kernel=name_columns(kernel.kernel, names))
     if isinstance(kernel, Sum | Product):
-        return type(kernel)(name_columns(kernel.left, X), name_columns(kernel.right, X))
+        return type(kernel)(name_columns(kernel.left, names), name_columns(kernel.right, names))
     if isinstance(kernel, Scaled):
-        return replace(kernel, kernel=name_columns(kernel.kernel, X))
+        return replace(kernel, kernel=name_columns(kernel.kernel, names))
     if isinstance(kernel, WeightedSum):
-        return replace(kernel, kernels=tuple(name_columns(one, X) for one in kernel.kernels))
+        return replace(kernel, kernels=tuple(name_columns(one, names) for one in kernel.kernels))
     return kernel
+
+
+def seen_names(model: Model, X: Any, y: Any) -> list[str]:
+    """Names of the columns that the machine sees: those of a data frame, or what transformers make of them."""
+    if not hasattr(X, "columns"):
+        return []
+    if model.transformers is None:
+        return [str(name) for name in X.columns]
+    fitted = clone(model.transformers).fit(X, y, **model.transformer_params)
+    try:
+        return [str(name) for name in fitted.get_feature_names_out()]
+    except AttributeError as error:
+        raise ValueError(f"The kernel has names of columns, which the transformers lose: {error}") from error

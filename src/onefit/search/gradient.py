@@ -1,13 +1,13 @@
 r"""Gradient search: a criterion as a function of the logarithms of all parameters, and a descent on it.
 
 The criterion gives ``dL/dK`` and ``dL/dlog penalty``, the kernel pulls the former back to its parameters: value and all
-derivatives cost a few factorisations, whatever the number of parameters. Losses are minimised by their logarithm, so
-that steps do not depend on the unit of the target.
+derivatives cost a few factorisations, whatever the number of parameters. Values are minimised, or maximised, by their
+logarithm, so that steps do not depend on the unit of the target or on the size of an alignment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from scipy import optimize, special
 from sklearn.base import is_classifier
 
 from ..criteria import Criterion
+from ..criteria.base import needs_no_machine
 from ..data import Fold, Folds, Targets
 from ..data.coding import CodedTargets, code_targets, row_weights
 from ..data.labels import Labels, read_labels
@@ -107,8 +108,9 @@ class Objective:
         self.rows = RowPairs(problem.X)
         self._all = self.coordinates(start)
         self.learned = np.ones(len(self._all), dtype=bool) if learned is None else learned.copy()
-        self.keeps_scale = problem.criterion.holds_penalty
-        if self.keeps_scale:  # it would send the kernel and its penalty to zero
+        # the criterion would send the kernel and its penalty to zero, or does not see the penalty
+        self.keeps_scale = problem.criterion.holds_penalty or needs_no_machine(problem.criterion)
+        if self.keeps_scale:
             self.learned[self.n_kernel :] = False
         self.theta = self._all[self.learned]
         if not np.isfinite(self.theta).all():
@@ -122,7 +124,7 @@ class Objective:
 
     @property
     def _weights(self) -> slice | None:
-        """The logarithms of weights whose sum stays one, if the criterion depends on the scale of the kernel."""
+        """The logarithms of weights whose sum stays one: their scale belongs to the penalty, which stays."""
         kernel = self.start.kernel
         return slice(len(kernel.kernels)) if self.keeps_scale and isinstance(kernel, WeightedSum) else None
 
@@ -159,11 +161,13 @@ class Objective:
             by_log[self._weights] -= np.exp(theta[self._weights] - special.logsumexp(theta[self._weights])) * (
                 by_log[self._weights].sum()
             )
-        value = gradient.value
-        if problem.criterion.greater_is_better:
-            value, by_log = -value, -by_log
-        elif value > 0:
+        value, criterion = gradient.value, problem.criterion
+        if value > 0 and not criterion.logarithmic:
             value, by_log = float(np.log(value)), by_log / value
+        elif criterion.greater_is_better and not criterion.logarithmic:
+            value = np.nan  # of an indefinite matrix: as bad as can be
+        if criterion.greater_is_better:
+            value, by_log = -value, -by_log
         if self.regularised:
             p, n = self.n_kernel, problem.folds.n
             away = theta[:p] - theta[:p].mean()
@@ -225,20 +229,35 @@ def descend(
     return points
 
 
-def squared_input_gradients(problem: GradientProblem, point: Point) -> Array:
-    r"""The mean over rows of :math:`(\partial f / \partial x_j)^2`, summed over the columns of f: the diagonal of AGOP.
+def input_gradients(problem: GradientProblem, point: Point) -> Iterator[Array]:
+    r"""The derivatives (n, d) of f at every row, one array for each column of f, the machine trained on all rows.
 
-    f is the machine trained on all rows. Cost: one training, and two products with an n x n matrix for each column.
+    Cost: one training, and two products with an n x n matrix for each column.
     """
     n, rows = problem.folds.n, RowPairs(problem.X)
     everything = np.arange(n)
     whole = Folds(n, (Fold(n, everything, np.empty(0, dtype=np.intp), everything),))
     evidence = evidence_at(problem, point, rows, whole)
     (machines,) = cast(Any, evidence.tangent(False)).machines
-    found = np.zeros(problem.X.shape[1])
     for machine in machines:
         if machine is not None:
             dual = np.zeros(n)
             dual[machine.rows] = machine.beta
-            found += (point.kernel.input_gradient(rows, np.tile(dual, (n, 1))) ** 2).mean(axis=0)
+            yield point.kernel.input_gradient(rows, np.tile(dual, (n, 1)))
+
+
+def squared_input_gradients(problem: GradientProblem, point: Point) -> Array:
+    r"""The mean over rows of :math:`(\partial f / \partial x_j)^2`, summed over the columns of f."""
+    found = np.zeros(problem.X.shape[1])
+    for slopes in input_gradients(problem, point):
+        found += (slopes**2).mean(axis=0)
+    return found
+
+
+def gradient_outer_product(problem: GradientProblem, point: Point) -> Array:
+    r"""AGOP: the mean over rows of :math:`\nabla f \nabla f^T` (d, d), summed over the columns of f."""
+    d = problem.X.shape[1]
+    found = np.zeros((d, d))
+    for slopes in input_gradients(problem, point):
+        found += slopes.T @ slopes / len(slopes)
     return found
