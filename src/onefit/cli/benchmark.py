@@ -24,7 +24,7 @@ def benchmark(
     results: Annotated[Path, typer.Argument(help="A CSV file; what is in it is not computed again.")],
     rows: Annotated[
         str,
-        typer.Option(help="Training rows, at most; criteria: several, with commas.", show_default="300,100 or 200"),
+        typer.Option(help="Training rows, at most; criteria: several, with commas.", show_default="300,100 or 300"),
     ] = "",
     splits: Annotated[int, typer.Option(min=1, help="Random splits of every set.")] = 10,
     first_split: Annotated[int, typer.Option(min=0, help="Number of the first split (criteria).")] = 0,
@@ -53,7 +53,7 @@ def benchmark(
         elif study == "learned":
             if len(sizes) > 1 or machines or first_split:
                 raise ValueError("The study learned takes one number of --rows, no --machines and no --first-split.")
-            _learned(results, sizes[0] if sizes else 200, splits, sets, methods, summary)
+            _learned(results, sizes[0] if sizes else 300, splits, sets, methods, summary)
         else:
             raise ValueError(f"There is no study {study!r}: criteria and learned are known.")
 
