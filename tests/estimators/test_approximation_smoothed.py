@@ -111,6 +111,25 @@ def test_values_are_near_those_of_the_loss_with_kinks(kind):
                 assert (moved <= np.linalg.norm(np.diff(Z[test], axis=0), axis=1) * bounds[gamma, C] + 1e-7).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_constants_without_a_row_near_the_margin_are_in_the_middle_of_their_interval(seed):
+    """Also along a path of C, where solutions start from those before. Oracle: the dual solver on the features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2))
+    y = np.sin(2 * X[:, 0]) + 0.4 * rng.normal(size=60) > 0
+    search = KernelSearchCV(
+        SVC(gamma=0.3, class_weight="balanced"), {"C": [1e-4, 1e-3]}, cv=KFold(4), refit=lambda results: 1,
+        approximation=Landmarks(method=X[:10]),
+    ).fit(X, y)  # fmt: skip
+    scores = cross_val_score(clone(search.best_estimator_), X, y, cv=KFold(4))
+    np.testing.assert_array_equal([search.cv_results_[f"split{i}_test_score"][1] for i in range(4)], scores)
+    Z = LandmarkFeatures(X[:10], kernels.Gaussian(0.3)).fit_transform(X)
+    dual = HingeSVC(C=1e-3, kernel="linear", class_weight="balanced")
+    for train, test in KFold(4).split(X):
+        expected = dual.fit(Z[train], y[train]).decision_function(Z[test])
+        np.testing.assert_allclose(search.oof_decision_[test], expected, atol=1e-8)
+
+
 def test_classes_without_balance_and_large_penalties_converge():
     """Few rows of one class leave the constant without curvature for long; C spans eight powers of ten."""
     rng = np.random.default_rng(0)

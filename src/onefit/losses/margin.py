@@ -91,6 +91,10 @@ class SmoothedHingeLoss:
     def curvature(self, y: Array, f: Array) -> Array:
         return np.asarray((np.abs(1.0 - y * f) <= self.h) / (2.0 * self.h))
 
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        """Values around which the loss is smoothed, for labels of -1 and +1."""
+        return (y,)
+
     def dual(self, y: Array, slope: Array) -> Array:
         """Share of each row in the dual objective, whose coefficients are minus the slopes."""
         return np.asarray(-y * slope)

@@ -61,6 +61,10 @@ class SmoothedTubeLoss:
     def curvature(self, y: Array, f: Array) -> Array:
         return np.asarray((np.abs(np.abs(y - f) - self.epsilon) <= self.h) / (2.0 * self.h))
 
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        """Values around which the loss is smoothed."""
+        return y - self.epsilon, y + self.epsilon
+
     def dual(self, y: Array, slope: Array) -> Array:
         """Share of each row in the dual objective, whose coefficients are minus the slopes."""
         return np.asarray(-y * slope - self.epsilon * np.abs(slope))

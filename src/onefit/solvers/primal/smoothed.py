@@ -38,6 +38,13 @@ ROUGH = 1e-6
 """Squared Newton decrement, relative to the objective, at which the next width of smoothing begins."""
 
 
+FLAT = 1e-12
+"""Slope of the objective along the constant, relative to C times the weights of all rows, that is rounding."""
+
+EDGE = 1e-6
+"""Share of h within which a row at the edge of the smoothed part of its loss still counts as outside of it."""
+
+
 @dataclass(frozen=True)
 class SmoothedSolutions:
     """Parameters (splits, q), squared Newton decrements and duality gaps of the loss with kinks (splits,)."""
@@ -75,7 +82,9 @@ def solve_smoothed(
         thetas, decrement = _minimise(problem, thetas, share, exact=loss is losses[-1])
         passes += problem.passes
     problem = MarginProblem(feature_map, X, y, cells, losses[-1], C, bias, threads, counts)
-    gap = _gap(problem, thetas, share, losses[-1])
+    gap, shift = _gap(problem, thetas, share, losses[-1])
+    if bias:
+        thetas[:, -1] += shift
     return SmoothedSolutions(thetas, decrement, gap, passes + problem.passes)
 
 
@@ -135,20 +144,42 @@ def _step(H: Array, penalty: Array, gradient: Array, floor: float) -> Array:
     return np.asarray(linalg.solve(A, gradient, assume_a="pos", check_finite=False))
 
 
-def _gap(problem: MarginProblem, thetas: Array, share: Array, loss: SmoothedLoss) -> Array:
-    """Duality gaps (t,) of the loss with kinks at the solutions of the smoothed one, from one pass."""
+def _gap(problem: MarginProblem, thetas: Array, share: Array, loss: SmoothedLoss) -> tuple[Array, Array]:
+    """(duality gaps (t,) of the loss with kinks at the solutions of the smoothed one, shifts (t,) of their constants).
+
+    Where no row is near a kink, as for small C, the objective is the same for an interval of constants. Its middle is
+    taken, as by the dual solvers: then a solution does not depend on where it was started from.
+    """
     t = len(share)
 
-    def lane(blocks: Iterator[slice]) -> tuple[Array, Array]:
-        primal, dual = np.zeros(t), np.zeros(t)
+    def lane(blocks: Iterator[slice]) -> tuple[Array, ...]:
+        primal, dual, slopes = np.zeros(t), np.zeros(t), np.zeros(t)
+        down, up = np.full(t, np.inf), np.full(t, np.inf)
         for Z, y, cell, weights in problem.blocks(blocks):
             F, factor = Z @ thetas.T, weights[:, None] * share[:, cell].T
             primal += (factor * loss.kinked.value(y[:, None], F)).sum(axis=0)
-            dual += (factor * loss.dual(y[:, None], loss.slope(y[:, None], F))).sum(axis=0)
-        return primal, dual
+            slope = loss.slope(y[:, None], F)
+            dual += (factor * loss.dual(y[:, None], slope)).sum(axis=0)
+            slopes += (factor * np.round(slope)).sum(axis=0)  # away from the kinks
+            for kink in loss.kinks(y[:, None]):
+                below, above = _room(F - kink, loss.h)
+                down = np.minimum(down, np.where(factor > 0, below, np.inf).min(axis=0, initial=np.inf))
+                up = np.minimum(up, np.where(factor > 0, above, np.inf).min(axis=0, initial=np.inf))
+        return primal, dual, slopes, down, up
 
-    primal, dual = (sum(parts[1:], start=parts[0]) for parts in zip(*problem.run(lane)))
-    return np.maximum(0.0, primal - dual + thetas**2 @ problem.penalty)
+    primals, duals, slopes, downs, ups = zip(*problem.run(lane))
+    gap = np.maximum(0.0, sum(primals) - sum(duals) + thetas**2 @ problem.penalty)
+    ends = np.array([np.min(ups, axis=0), -np.min(downs, axis=0)])  # (2, t)
+    flat = np.isfinite(ends).all(axis=0) & (np.abs(sum(slopes)) <= FLAT * problem.weight(share))
+    return gap, np.where(flat, ends, 0.0).mean(axis=0)
+
+
+def _room(distance: Array, h: float) -> tuple[Array, Array]:
+    """How far values may go (down, up) before they come within h of a kink, at this ``distance`` above it."""
+    inside = np.abs(distance) < (1.0 - EDGE) * h
+    down = np.where(distance > 0, np.maximum(0.0, distance - h), np.inf)
+    up = np.where(distance < 0, np.maximum(0.0, -distance - h), np.inf)
+    return np.where(inside, 0.0, down), np.where(inside, 0.0, up)
 
 
 def hinge_stages(h: float = 0.01) -> list[SmoothedLoss]:
