@@ -54,14 +54,8 @@ def krr_change_without_stability(*, kappa: float, M: float, lam: float, n: int) 
 
     Parameters
     ----------
-    kappa : float
-        Bound of K(x, x).
-    M : float
-        Bound of \|y\|.
-    lam : float
-        Penalty on the mean loss.
-    n : int
-        Number of rows.
+    kappa, M, lam, n
+        As in ``krr_change``.
 
     Returns
     -------
@@ -87,16 +81,8 @@ def krr_uniform_stability(beta: float, *, kappa: float, M: float, lam: float, n:
 
     Parameters
     ----------
-    beta : float
-        Kernel stability, such as ``criteria.kernel_stability(K)``.
-    kappa : float
-        Bound of K(x, x).
-    M : float
-        Bound of \|y\|.
-    lam : float
-        Penalty on the mean loss.
-    n : int
-        Number of rows.
+    beta, kappa, M, lam, n
+        As in ``krr_change``.
 
     Returns
     -------
@@ -126,14 +112,10 @@ def krr_loss_stability(beta: float, *, kappa: float, M: float, lam: float, n: in
     ----------
     beta : float
         Kernel stability of the training rows, before and after the replacement.
-    kappa : float
-        Bound of K(x, x).
-    M : float
-        Bound of \|y\|.
-    lam : float
-        Penalty on the mean loss.
     n : int
         Number of training rows: (k - 1)/k of the data in k-fold cross-validation.
+    kappa, M, lam
+        As in ``krr_change``.
 
     Returns
     -------
@@ -164,18 +146,10 @@ def krr_risk_bound(
     ----------
     empirical_risk : float
         Mean squared error on the training rows.
-    beta : float
-        Kernel stability, such as ``criteria.kernel_stability(K)``.
-    kappa : float
-        Bound of K(x, x).
-    M : float
-        Bound of \|y\|.
-    lam : float
-        Penalty on the mean loss.
-    n : int
-        Number of rows.
     delta : float
         Probability of failing.
+    beta, kappa, M, lam, n
+        As in ``krr_change``.
 
     Returns
     -------
@@ -203,12 +177,8 @@ def svm_change(beta: float, *, kappa: float, lam: float) -> float:
 
     Parameters
     ----------
-    beta : float
-        Kernel stability, such as ``criteria.kernel_stability(K)``.
-    kappa : float
-        Bound of K(x, x).
-    lam : float
-        Penalty on the mean loss.
+    beta, kappa, lam
+        As in ``krr_change``.
 
     Returns
     -------
@@ -237,16 +207,10 @@ def svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam: flo
     ----------
     empirical_risk : float
         Mean hinge loss on the training rows.
-    beta : float
-        Kernel stability, such as ``criteria.kernel_stability(K)``.
-    kappa : float
-        Bound of K(x, x).
-    lam : float
-        Penalty on the mean loss.
-    n : int
-        Number of rows.
     delta : float
         Probability of failing.
+    beta, kappa, lam, n
+        As in ``krr_change``.
 
     Returns
     -------

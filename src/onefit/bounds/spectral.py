@@ -25,14 +25,8 @@ def sps_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> fl
     ----------
     beta : float
         Spectral perturbation stability.
-    kappa : float
-        Bound of K(x, x).
-    M : float
-        Bound of \|y\|.
-    lam : float
-        Penalty on the mean loss.
-    n : int
-        Number of rows.
+    kappa, M, lam, n
+        As in ``krr_change``.
 
     Returns
     -------
@@ -64,18 +58,10 @@ def sps_risk_bound(
     ----------
     empirical_risk : float
         Mean squared error on the training rows.
-    beta : float
-        Spectral perturbation stability.
-    kappa : float
-        Bound of K(x, x).
-    M : float
-        Bound of \|y\|.
-    lam : float
-        Penalty on the mean loss.
-    n : int
-        Number of rows.
     delta : float
         Probability of failing.
+    beta, kappa, M, lam, n
+        As in ``sps_change``.
 
     Returns
     -------
@@ -115,14 +101,12 @@ def sps_svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam:
         Mean hinge loss on the training rows.
     beta : float
         Spectral perturbation stability.
-    kappa : float
-        Bound of K(x, x).
     lam : float
         Penalty on the mean loss: C = 1/(2 n lam) in scikit-learn.
-    n : int
-        Number of rows.
     delta : float
         Probability of failing.
+    kappa, n
+        As in ``krr_change``.
 
     Returns
     -------
@@ -185,10 +169,8 @@ def svm_margin_lower_bound(spectral_measure: float, total: float, *, ridge: floa
 
     Parameters
     ----------
-    spectral_measure : float
-        ``SM(degree=1, weighted=False)``.
-    total : float
-        Sum C of all entries of K.
+    spectral_measure, total
+        As in ``margin_lower_bound``.
     ridge : float
         Penalty λ: C = 1/(2λ) in scikit-learn.
     n : int
@@ -224,12 +206,8 @@ def sm_risk_bound(spectral_measure: float, total: float, *, ridge: float, n: int
 
     Parameters
     ----------
-    spectral_measure : float
-        ``SM(degree=1, weighted=False)``.
-    total : float
-        Sum C of all entries of K.
-    ridge : float
-        Penalty on the sum of losses.
+    spectral_measure, total, ridge
+        As in ``margin_lower_bound``.
     n : int
         Number of rows.
     delta : float
