@@ -32,16 +32,6 @@ DIRECT_SOLVERS = ("auto", "cholesky", "svd")
 """Solvers of Ridge that find the solution itself: others stop at ``tol``."""
 
 
-def _kernel_of(estimator):
-    return kernels.from_params(
-        estimator.kernel,
-        gamma=estimator.gamma,
-        degree=estimator.degree,
-        coef0=estimator.coef0,
-        kernel_params=estimator.kernel_params,
-    )
-
-
 def _ridges_of(estimator) -> tuple[float, ...]:
     """One penalty, or one per target; errors name the estimator."""
     try:
@@ -58,7 +48,7 @@ def _ridges_of(estimator) -> tuple[float, ...]:
 def _kernel_ridge(estimator) -> Machine:
     if estimator.kernel == "chi2" and estimator.gamma is None:
         raise NotUnderstoodError("KernelRidge cannot be fitted with the chi2 kernel and gamma=None")
-    return Machine(SquareLoss(bias=False), _kernel_of(estimator), _ridges_of(estimator))
+    return Machine(SquareLoss(bias=False), kernel_of(estimator, auto=False), _ridges_of(estimator))
 
 
 def _ridge(estimator) -> Machine:
@@ -83,14 +73,10 @@ def _linear_least_squares(estimator, ridges: tuple[float, ...]) -> Machine:
     return Machine(SquareLoss(bool(estimator.fit_intercept)), kernels.Linear(), ridges)
 
 
-def _ls_svr(estimator) -> Machine:
+def _ls_svm(estimator) -> Machine:
     learner = SquareLoss(bool(estimator.fit_intercept), minimum_norm=True)
-    return Machine(learner, _kernel_of(estimator), _single_ridge(estimator))
-
-
-def _ls_svc(estimator) -> Machine:
-    learner = SquareLoss(bool(estimator.fit_intercept), minimum_norm=True)
-    return Machine(learner, _kernel_of(estimator), _single_ridge(estimator), _class_weight_of(estimator))
+    class_weight = _class_weight_of(estimator) if isinstance(estimator, LSSVC) else None
+    return Machine(learner, kernel_of(estimator, auto=False), _single_ridge(estimator), class_weight)
 
 
 def _class_weight_of(estimator, zero: bool = True):
@@ -111,15 +97,14 @@ def _class_weight_of(estimator, zero: bool = True):
 
 def _svm_kernel_of(estimator):
     """The kernel of a support vector machine: gamma may be "auto" or "scale"; callables take two matrices."""
-    kernel, gamma, own = estimator.kernel, estimator.gamma, isinstance(estimator, SupportVectorMachine)
+    kernel, own = estimator.kernel, isinstance(estimator, SupportVectorMachine)
     if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not own:
         raise NotUnderstoodError(f"{type(estimator).__name__} has a callable kernel")
     if own:
         _check_positive(estimator, "tol")
     else:
         _check_as_scikit_learn(estimator)
-    gamma = None if isinstance(gamma, str) and gamma == "auto" else gamma
-    return kernels.from_params(kernel, gamma=gamma, degree=estimator.degree, coef0=estimator.coef0)
+    return kernel_of(estimator)
 
 
 def _check_as_scikit_learn(estimator) -> None:
@@ -189,27 +174,14 @@ def _logistic(estimator) -> Machine:
 
 
 def _svr(estimator) -> Machine:
-    learner = EpsilonInsensitive(epsilon=_tube_of(estimator))
-    return _regression(estimator, learner)
-
-
-def _epsilon_svr(estimator) -> Machine:
-    _tube_of(estimator)
-    return _regression(estimator, estimator.learner(), TOLERANCE)
-
-
-def _regression(estimator, learner: EpsilonInsensitive, exact_tol: float | None = None) -> Machine:
-    _refuse_limit(estimator)
-    kernel, box = _svm_kernel_of(estimator), _box_of(estimator)
-    return Machine(learner, kernel, box, stops_at_tol=True, exact_tol=exact_tol)
-
-
-def _tube_of(estimator) -> float:
-    epsilon = estimator.epsilon
+    epsilon, own = estimator.epsilon, isinstance(estimator, EpsilonSVR)
     if not isinstance(epsilon, Real) or not np.isfinite(float(epsilon)) or epsilon < 0:
         name = type(estimator).__name__
         raise ValueError(f"epsilon of {name} must be a finite non-negative number, got {epsilon!r}.")
-    return float(epsilon)
+    _refuse_limit(estimator)
+    learner = EpsilonInsensitive(bool(estimator.fit_intercept) if own else True, float(epsilon))
+    kernel, box = _svm_kernel_of(estimator), _box_of(estimator)
+    return Machine(learner, kernel, box, stops_at_tol=True, exact_tol=TOLERANCE if own else None)
 
 
 def _single_ridge(estimator) -> tuple[float, ...]:
@@ -222,11 +194,11 @@ def _single_ridge(estimator) -> tuple[float, ...]:
 register_reader(KernelRidge, _kernel_ridge, SquareLoss)
 register_linear_reader(Ridge, _ridge, SquareLoss)
 register_linear_reader(RidgeClassifier, _ridge_classifier, SquareLoss)
-register_reader(LSSVC, _ls_svc, SquareLoss)
-register_reader(LSSVR, _ls_svr, SquareLoss)
+register_reader(LSSVC, _ls_svm, SquareLoss)
+register_reader(LSSVR, _ls_svm, SquareLoss)
 register_reader(SVC, _svc, Hinge)
 register_reader(HingeSVC, _own_classifier, Hinge)
 register_reader(L2SVC, _own_classifier, SquaredHinge)
 register_reader(KernelLogisticRegression, _logistic, Logistic)
 register_reader(SVR, _svr, EpsilonInsensitive)
-register_reader(EpsilonSVR, _epsilon_svr, EpsilonInsensitive)
+register_reader(EpsilonSVR, _svr, EpsilonInsensitive)

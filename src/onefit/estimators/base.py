@@ -99,12 +99,12 @@ class OneVsRestMachine(WeightedClassifier, KernelMachine):
         return Coding(self.classes_, flat=True).predict(values[:, None] if values.ndim == 1 else values)
 
 
-def kernel_of(estimator):
-    """The kernel that the parameters of an estimator of ours mean."""
+def kernel_of(estimator, *, auto=True):
+    """The kernel that the parameters of an estimator mean; "auto" is a gamma of support vector machines only."""
     gamma = estimator.gamma
     return kernels.from_params(
         estimator.kernel,
-        gamma=None if isinstance(gamma, str) and gamma == "auto" else gamma,
+        gamma=None if auto and isinstance(gamma, str) and gamma == "auto" else gamma,
         degree=estimator.degree,
         coef0=estimator.coef0,
         kernel_params=getattr(estimator, "kernel_params", None),

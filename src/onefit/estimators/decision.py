@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,46 +29,12 @@ from ..search.routing import routing_enabled, sample_weight_of
 
 
 @dataclass(frozen=True)
-class LaterDecisionsOnFeatures:
-    """Out-of-fold values of a candidate on explicit features: they take a pass over the rows for the sums, and one."""
-
-    estimator: Any
-    request: Request
-    params: dict[str, Any]
-    trainings = 0
-
-    def compute(self) -> np.ndarray:
-        """Train on every fold from sums; (n,) or (n, outputs)."""
-        planned = plan(replace(self.request, scoring=None, deadline=Deadline()), [self.params])
-        row = evaluate_single(planned)
-        assert planned.settings is not None
-        return assemble(
-            row.values, self.request.folds, planned.paths[0].coded.coding, planned.settings.present, warn=False
-        )
-
-
-@dataclass(frozen=True)
 class LaterDecisions:
-    """Out-of-fold values of a retrained estimator that nobody has asked for yet: they take a training per fold."""
+    """Out-of-fold values that nobody has asked for yet: ``compute`` gives them (n,) or (n, outputs)."""
 
     estimator: Any
-    X: Any
-    y: Any
-    folds: Folds
-    fit_params: dict[str, Any]
-    scale_penalty: bool
-
-    @property
-    def trainings(self) -> int:
-        """How many trainings it takes."""
-        return len(self.folds)
-
-    def compute(self) -> np.ndarray:
-        """Train on every fold; (n,) or (n, outputs)."""
-        parts, coding, present = _retrained(
-            self.estimator, self.X, self.y, self.folds, self.fit_params, self.scale_penalty
-        )
-        return assemble(parts, self.folds, coding, present, warn=False)
+    compute: Callable[[], np.ndarray]
+    trainings: int
 
 
 class WithDeferredDecisions:
@@ -216,9 +184,10 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
         found["_oof_weights"] = None if weights is None else np.asarray(weights)
     model = choice.model()
     if request.basis is not None:
-        return {**found, "_later_decisions": LaterDecisionsOnFeatures(model, request, choice.params)}
+        later = LaterDecisions(model, partial(_on_features, request, choice.params), trainings=0)
+        return {**found, "_later_decisions": later}
     if row.exactness == Exactness.RETRAINED:
-        later = LaterDecisions(model, request.X, request.y, request.folds, request.fit_params, request.scale_penalty)
+        later = LaterDecisions(model, partial(_by_training, model, request), trainings=len(request.folds))
         return {**found, "_later_decisions": later}
     if row.values is not None:
         parts, coding, present = row.values, execution.coded[row.candidate].coding, execution.present
@@ -237,6 +206,22 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
         if labels is not None:
             found["oof_prediction_"] = labels
     return found
+
+
+def _on_features(request: Request, params: dict[str, Any]) -> np.ndarray:
+    """Values of a candidate on explicit features: a pass over the rows for the sums, and one for the values."""
+    planned = plan(replace(request, scoring=None, deadline=Deadline()), [params])
+    row = evaluate_single(planned)
+    assert planned.settings is not None
+    return assemble(row.values, request.folds, planned.paths[0].coded.coding, planned.settings.present, warn=False)
+
+
+def _by_training(estimator, request: Request) -> np.ndarray:
+    """Values of a retrained candidate: a training on every fold."""
+    parts, coding, present = _retrained(
+        estimator, request.X, request.y, request.folds, request.fit_params, request.scale_penalty
+    )
+    return assemble(parts, request.folds, coding, present, warn=False)
 
 
 def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
@@ -307,11 +292,8 @@ def assemble(parts, folds: Folds, coding: Coding, present, *, warn: bool = True)
         warn_caller(f"{int((times == 0).sum())} rows are never tested: their values are NaN.")
     if warn and (times > 1).any():
         warn_caller("Some rows are tested more than once: their values are means.")
-    return mean[:, 0] if _is_flat(coding) else mean
-
-
-def _is_flat(coding: Coding) -> bool:
-    return coding.flat if coding.classes is None else len(coding.classes) == 2
+    flat = coding.flat if coding.classes is None else len(coding.classes) == 2
+    return mean[:, 0] if flat else mean
 
 
 def predictions(parts, folds: Folds, coding: Coding, present):

@@ -197,17 +197,13 @@ class LinearLogisticRegression(_ByNewton):
 
     .. math:: \min_{\beta, b} \tfrac12 \|\beta\|^2 + C \sum_i w_i \log(1 + \exp(-y_i (\beta^T x_i + b)))
 
-    ``KernelSearchCV`` with an approximation delivers it behind ``LandmarkFeatures``. Parameters and attributes are
-    those of ``LinearL2SVC``, with a column for each class if there are more than two.
+    ``KernelSearchCV`` with an approximation delivers it behind ``LandmarkFeatures``. Attributes are those of
+    ``LinearL2SVC``, with a column for each class if there are more than two.
 
     Parameters
     ----------
-    C : float, default=1.0
-        The penalty; positive. Smaller is smoother.
-    fit_intercept : bool, default=True
-        Whether to have an unpenalised constant b.
-    class_weight : dict or "balanced", default=None
-        Multiplies C for the rows of each class.
+    C, fit_intercept, class_weight
+        As in ``LinearL2SVC``.
 
     Examples
     --------
@@ -295,12 +291,10 @@ class LinearEpsilonSVR(RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float, default=1.0
-        The penalty; positive. Smaller is smoother.
+    C, fit_intercept
+        As in ``LinearL2SVC``.
     epsilon : float, default=0.1
         Half the width of the tube without loss; positive.
-    fit_intercept : bool, default=True
-        Whether to have an unpenalised constant b.
 
     Attributes
     ----------

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from .. import kernels
 from .._public import set_module
 from ..data.weights import check_sample_weight
 from ..solvers.least_squares.training import fit_path
-from .base import KernelMachine, OneVsRestMachine
+from .base import KernelMachine, OneVsRestMachine, kernel_of
 
 
 class _LeastSquaresMachine(KernelMachine):
@@ -22,8 +21,7 @@ class _LeastSquaresMachine(KernelMachine):
     def _check_params(self):
         if not isinstance(self.alpha, Real) or not np.isfinite(self.alpha) or self.alpha < 0:
             raise ValueError(f"alpha must be a finite number >= 0, got {self.alpha!r}.")
-        params = {name: getattr(self, name) for name in ("gamma", "degree", "coef0", "kernel_params")}
-        return kernels.from_params(self.kernel, **params)
+        return kernel_of(self, auto=False)
 
     def _fit_columns(self, X, Y, weights, kernel, *, flat):
         """Solve for columns Y (n, c) and keep what prediction needs."""
@@ -108,25 +106,13 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
 
     .. math:: \min_{f, b} \sum_i w_i (y_i - f(x_i) - b)^2 + \alpha \|f\|^2
 
-    With ``fit_intercept=False`` it is ``KernelRidge``. Parameters and attributes are those of ``LSSVC``
-    without classes; y may have several columns.
+    With ``fit_intercept=False`` it is ``KernelRidge``. Attributes are those of ``LSSVC`` without
+    classes; y may have several columns.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Ridge, as in ``KernelRidge``: positive, or zero.
-    kernel : str, callable or Kernel, default="rbf"
+    alpha, kernel, gamma, degree, coef0, kernel_params, fit_intercept
         As in ``LSSVC``.
-    gamma : float, default=None
-        None is ``1 / n_features``, as in ``KernelRidge``.
-    degree : float, default=3
-        Degree of polynomial kernels.
-    coef0 : float, default=1
-        Constant of polynomial and sigmoid kernels.
-    kernel_params : dict, default=None
-        Keyword parameters of a callable kernel.
-    fit_intercept : bool, default=True
-        Whether there is an unpenalised bias.
 
     Examples
     --------

@@ -206,39 +206,15 @@ class L2SVC(SupportVectorClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        The penalty; positive. Smaller is smoother.
-    kernel : str, Kernel or callable, default="rbf"
-        A name that ``KernelRidge`` accepts, "precomputed", an ``onefit.kernels`` object, or a callable that takes two
-        rows and returns a number.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in ``SVC``: "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
-    degree, coef0
-        Kernel parameters, as in ``SVC``.
-    fit_intercept : bool, default=True
-        Whether to have an unpenalised bias b.
+    C, kernel, gamma, degree, coef0, fit_intercept, tol, max_iter
+        As in ``HingeSVC``.
     class_weight : dict or "balanced", default=None
-        Multiplies C for the rows of each class.
-    tol : float, default=1e-10
-        Violation of the conditions of optimality at which training stops.
-    max_iter : int, default=-1
-        Largest number of rounds of the solver; -1 for no limit of its own. Searches do not honour ``tol``: they solve
-        exactly. A machine with a limit is retrained.
+        Multiplies C for the rows of each class. "balanced" counts rows by their weights.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    support_ : ndarray of shape (n_SV,)
-        Rows with a coefficient that is not zero.
-    support_vectors_ : array of shape (n_SV, n_features)
-        These rows; empty for a precomputed kernel.
-    dual_coef_ : ndarray of shape (n_pairs, n_SV)
-        Coefficients, positive for the second class of a pair.
-    intercept_ : ndarray of shape (n_pairs,)
-    dual_gap_ : ndarray of shape (n_pairs,)
-        How far the objective is from its minimum, at most.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Rounds of the solver.
+    classes_, support_, support_vectors_, dual_coef_, intercept_, dual_gap_, n_iter_
+        As in ``HingeSVC``.
 
     Examples
     --------
@@ -265,38 +241,19 @@ class EpsilonSVR(RegressorMixin, SupportVectorMachine):
 
     Parameters
     ----------
-    C : float, default=1.0
-        The penalty; positive. Smaller is smoother.
+    C, kernel, gamma, degree, coef0, fit_intercept, max_iter
+        As in ``HingeSVC``.
     epsilon : float, default=0.1
         Half the width of the tube within which errors cost nothing; not negative.
-    kernel : str, Kernel or callable, default="rbf"
-        A name that ``KernelRidge`` accepts, "precomputed", an ``onefit.kernels`` object, or a callable that takes two
-        rows and returns a number.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in ``SVR``: "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
-    degree, coef0
-        Kernel parameters, as in ``SVR``.
-    fit_intercept : bool, default=True
-        Whether to have an unpenalised bias b. Where the data leave it open, it is the middle of its interval.
     tol : float, default=1e-10
         Violation of the conditions of optimality, relative to the spread of y, at which training stops.
-    max_iter : int, default=-1
-        Largest number of rounds of the solver; -1 for no limit of its own. Searches do not honour ``tol``: they solve
-        exactly. A machine with a limit is retrained.
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_SV,)
-        Rows with a coefficient that is not zero.
-    support_vectors_ : array of shape (n_SV, n_features)
-        These rows; empty for a precomputed kernel.
+    support_, support_vectors_, intercept_, dual_gap_, n_iter_
+        As in ``HingeSVC``, for a single column.
     dual_coef_ : ndarray of shape (1, n_SV)
         Coefficients, positive for rows above the tube.
-    intercept_ : ndarray of shape (1,)
-    dual_gap_ : ndarray of shape (1,)
-        How far the objective is from its minimum, at most.
-    n_iter_ : ndarray of shape (1,)
-        Rounds of the solver.
 
     Examples
     --------

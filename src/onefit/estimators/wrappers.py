@@ -1,16 +1,19 @@
-"""Pipelines of scikit-learn, and those of imbalanced-learn, whose samplers change the training rows."""
+"""Readers of estimators that contain a machine: a function and one line of ``register_wrapper`` for each kind."""
 
 from __future__ import annotations
 
 from numbers import Integral
 from typing import Any
 
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from ..._exceptions import NotUnderstoodError
-from ...machines.wrappers import Layer
-from ...search.routing import routing_enabled
+from .._exceptions import NotUnderstoodError
+from ..machines.wrappers import Layer, register_wrapper
+from ..search.routing import routing_enabled
 
 
 def pipeline(estimator: Pipeline, params: dict[str, Any]) -> Layer:
@@ -49,3 +52,33 @@ def imblearn_pipeline(estimator: Pipeline, params: dict[str, Any]) -> Layer:
                 f"random_state of {type(sampler).__name__} is no number, so that every training draws rows of its own"
             )
     return Layer(layer.inner, layer.name, layer.params, None, layer.transformer_params, resamples=True, prefixed=True)
+
+
+def transformed_target(estimator: TransformedTargetRegressor, params: dict[str, Any]) -> Layer:
+    """The regressor; all metadata are its own."""
+    if estimator.regressor is None:
+        raise NotUnderstoodError("regressor=None of TransformedTargetRegressor is a LinearRegression")
+    if routing_enabled() and params:
+        params = dict(process_routing(estimator, "fit", **params).regressor.fit)
+    return Layer(estimator.regressor, "regressor", params, transforms_target=True)
+
+
+def each_output(estimator: MultiOutputRegressor, params: dict[str, Any]) -> Layer:
+    """One regressor for each column of the target; all get the same metadata."""
+    if routing_enabled() and params:
+        params = dict(process_routing(estimator, "fit", **params).estimator.fit)
+    return Layer(estimator.estimator, "estimator", params, separate="outputs")
+
+
+def one_vs_rest(estimator: OneVsRestClassifier, params: dict[str, Any]) -> Layer:
+    """One classifier for each class, or a single one for two classes."""
+    if params:
+        raise NotUnderstoodError("OneVsRestClassifier is given metadata")
+    return Layer(estimator.estimator, "estimator", separate="classes")
+
+
+register_wrapper(Pipeline, pipeline)
+register_wrapper("imblearn.pipeline.Pipeline", imblearn_pipeline)
+register_wrapper(TransformedTargetRegressor, transformed_target)
+register_wrapper(MultiOutputRegressor, each_output)
+register_wrapper(OneVsRestClassifier, one_vs_rest)
