@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel as ScikitLearnKernel
 from sklearn.utils import check_array
 
-from .bases import Array, Base
+from .bases import Array, Base, dense
 from .parameters import NotDifferentiableError, variance_of
 from .row_pairs import RowPairs
 
@@ -127,7 +127,7 @@ class Kernel(ABC):
         ``Σ_ab G_ab (x_aj ∂k_ab/∂x_aj + x_bj ∂k_ab/∂x_bj)``, and the two terms have equal sums. Differences do not
         change if rows are shifted, and centred rows lose no digits.
         """
-        X = np.asarray(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
+        X = dense(rows.X)
         X = X - X.mean(axis=0) if self.stationary else X
         return np.asarray(2.0 * np.einsum("ij,ij->j", X, self.input_gradient(rows, G)))
 
@@ -160,26 +160,43 @@ class Kernel(ABC):
 ScikitLearnKernel.register(Kernel)
 
 
+class Several(Kernel):
+    """A kernel that is made of several others, its ``parts``."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that it is made of."""
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return frozenset[Base]().union(*(kernel.bases for kernel in self.parts))
+
+    @property
+    def positive(self) -> bool:
+        return all(kernel.positive for kernel in self.parts)
+
+    @property
+    def follows_data(self) -> bool:
+        return any(kernel.follows_data for kernel in self.parts)
+
+    @property
+    def stationary(self) -> bool:
+        return all(kernel.stationary for kernel in self.parts)
+
+
 @dataclass(frozen=True)
-class _Pair(Kernel):
+class _Pair(Several):
     left: Kernel
     right: Kernel
 
     @property
-    def bases(self) -> frozenset[Base]:
-        return self.left.bases | self.right.bases
-
-    @property
-    def positive(self) -> bool:
-        return self.left.positive and self.right.positive
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.left, self.right
 
     @property
     def buffers(self) -> int:
         return max(self.left.buffers, 1 + self.right.buffers)
-
-    @property
-    def follows_data(self) -> bool:
-        return self.left.follows_data or self.right.follows_data
 
     def bound(self, n_features: int, variance: float | None = None) -> Kernel:
         return type(self)(self.left.bound(n_features, variance), self.right.bound(n_features, variance))
@@ -200,10 +217,6 @@ class _Pair(Kernel):
         first = len(self.left.parameter_names)
         return type(self)(self.left.with_log_parameters(values[:first]), self.right.with_log_parameters(values[first:]))
 
-    @property
-    def stationary(self) -> bool:
-        return self.left.stationary and self.right.stationary
-
 
 @dataclass(frozen=True)
 class Sum(_Pair):
@@ -211,10 +224,8 @@ class Sum(_Pair):
 
     Parameters
     ----------
-    left : Kernel
-        First kernel.
-    right : Kernel
-        Second kernel.
+    left, right : Kernel
+        Kernels that are added.
 
     Examples
     --------
@@ -249,10 +260,8 @@ class Product(_Pair):
 
     Parameters
     ----------
-    left : Kernel
-        First kernel.
-    right : Kernel
-        Second kernel.
+    left, right : Kernel
+        Kernels that are multiplied.
 
     Examples
     --------

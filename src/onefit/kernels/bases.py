@@ -21,11 +21,12 @@ Base = Callable[..., Array]
 CANCELLATION = 1e-2
 """Pairs whose squared distance is below this share of their squared norms are recomputed by differences."""
 
-_BLOCK = 1 << 17
+BLOCK = 1 << 17
 """Numbers in the largest temporary array: few enough to stay in a cache."""
 
 
-def _dense(product: Any) -> Array:
+def dense(product: Any) -> Array:
+    """A contiguous float64 array from any matrix."""
     return np.ascontiguousarray(product.toarray() if _is_sparse(product) else product, dtype=np.float64)
 
 
@@ -35,7 +36,7 @@ def _is_sparse(X: Any) -> bool:
 
 def dot(X: Any, Y: Any = None) -> Array:
     """Inner products ``X Yᵀ``."""
-    return _dense(X @ (X if Y is None else Y).T)
+    return dense(X @ (X if Y is None else Y).T)
 
 
 def cosine(X: Any, Y: Any = None) -> Array:
@@ -46,17 +47,17 @@ def cosine(X: Any, Y: Any = None) -> Array:
     for rows in (X, Y):
         if rows is not None and not np.isfinite(_squared_norms(rows)).all():
             raise ValueError("The squared lengths of some rows overflow: scale the features.")
-    return _dense(pairwise.cosine_similarity(X, Y))
+    return dense(pairwise.cosine_similarity(X, Y))
 
 
 def cityblock(X: Any, Y: Any = None) -> Array:
     """Sums of absolute differences."""
-    return _dense(pairwise.manhattan_distances(X, Y))
+    return dense(pairwise.manhattan_distances(X, Y))
 
 
 def additive_chi2(X: Any, Y: Any = None) -> Array:
     """scikit-learn's ``-Σ (x - y)² / (x + y)`` of non-negative features."""
-    return _dense(pairwise.additive_chi2_kernel(X, Y))
+    return dense(pairwise.additive_chi2_kernel(X, Y))
 
 
 def precomputed(X: Any, Y: Any = None) -> Array:
@@ -98,8 +99,8 @@ def _squared_norms(X: Any) -> Array:
 
 def _complete(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None:
     """Turn ``x·y`` into squared distances a block of rows at a time, recomputing what lost digits."""
-    step = max(1, _BLOCK // max(1, D.shape[1]))
-    pairs = max(1, _BLOCK // max(1, X.shape[1]))
+    step = max(1, BLOCK // max(1, D.shape[1]))
+    pairs = max(1, BLOCK // max(1, X.shape[1]))
     for start in range(0, D.shape[0], step):
         stop = min(start + step, D.shape[0])
         rows, columns = complete_distances(D, x_norms, y_norms, CANCELLATION, start, stop)
@@ -213,7 +214,7 @@ class PairwiseFunction:
     token: Hashable
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        return _dense(pairwise.pairwise_kernels(X, Y, metric=self.function, **self.params))
+        return dense(pairwise.pairwise_kernels(X, Y, metric=self.function, **self.params))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PairwiseFunction) and self.token == other.token

@@ -10,12 +10,24 @@ import numpy as np
 
 from . import bases
 from .bases import Array
-from .element_wise import ElementWise, WithGamma
+from .element_wise import BaseItself, WithGamma
 from .parameters import Gamma, check_finite, check_non_negative, known_gamma
 
 
+class _InnerProduct(BaseItself):
+    """Inner products of rows with as many entries as there are features."""
+
+    positive = True
+
+    def rank(self, n_features: int) -> float:
+        return n_features
+
+    def slope(self, values: Array) -> Array:
+        return np.ones_like(values)
+
+
 @dataclass(frozen=True)
-class Linear(ElementWise):
+class Linear(_InnerProduct):
     """``x · x'``.
 
     Examples
@@ -29,22 +41,9 @@ class Linear(ElementWise):
 
     base = staticmethod(bases.dot)
 
-    @property
-    def positive(self) -> bool:
-        return True
-
-    def rank(self, n_features: int) -> float:
-        return n_features
-
-    def map(self, values: Array) -> None:
-        """Nothing to do: the base is the kernel."""
-
-    def slope(self, values: Array) -> Array:
-        return np.ones_like(values)
-
 
 @dataclass(frozen=True)
-class Cosine(ElementWise):
+class Cosine(_InnerProduct):
     """``x · x' / (|x| |x'|)``.
 
     Examples
@@ -58,31 +57,17 @@ class Cosine(ElementWise):
 
     base = staticmethod(bases.cosine)
 
-    @property
-    def positive(self) -> bool:
-        return True
-
-    def rank(self, n_features: int) -> float:
-        return n_features
-
-    def map(self, values: Array) -> None:
-        """Nothing to do: the base is the kernel."""
-
-    def slope(self, values: Array) -> Array:
-        return np.ones_like(values)
-
 
 @dataclass(frozen=True)
 class Polynomial(WithGamma):
-    """``(gamma x · x' + coef0) ** degree``; ``gamma`` as in ``Gaussian``.
+    """``(gamma x · x' + coef0) ** degree``.
 
     Parameters
     ----------
     degree : float, default=3
         Power; not positive semi-definite if it has a fraction.
-    gamma : float, array, "scale" or None, default=None
-        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
-        one number for each feature.
+    gamma
+        As in ``Gaussian``.
     coef0 : float, default=1.0
         Constant that is added to the inner product.
 
@@ -137,13 +122,12 @@ class Polynomial(WithGamma):
 
 @dataclass(frozen=True)
 class Sigmoid(WithGamma):
-    """``tanh(gamma x · x' + coef0)``; not positive semi-definite; ``gamma`` as in ``Gaussian``.
+    """``tanh(gamma x · x' + coef0)``; not positive semi-definite.
 
     Parameters
     ----------
-    gamma : float, array, "scale" or None, default=None
-        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
-        one number for each feature.
+    gamma
+        As in ``Gaussian``.
     coef0 : float, default=1.0
         Constant that is added to the inner product.
 
@@ -163,10 +147,6 @@ class Sigmoid(WithGamma):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_finite("coef0", self.coef0)
-
-    @property
-    def positive(self) -> bool:
-        return False
 
     def map(self, values: Array) -> None:
         _scale_and_shift(values, self.gamma, self.coef0)

@@ -132,6 +132,13 @@ class ElementWise(Kernel):
         return rows.input_gradient(type(self).base, S)
 
 
+class BaseItself(ElementWise):
+    """A kernel that is its base matrix."""
+
+    def map(self, values: Array) -> None:
+        """Leave the values as they are."""
+
+
 class WithGamma(ElementWise):
     """An element-wise map with a parameter ``gamma``, a number that may depend on the data or one for each feature.
 

@@ -13,12 +13,12 @@ import numpy as np
 from . import bases
 from .base import Kernel, Lookup
 from .bases import Array, Base, PairwiseFunction
-from .element_wise import ElementWise
+from .element_wise import BaseItself, ElementWise
 from .parameters import check_non_negative
 
 
 @dataclass(frozen=True)
-class Precomputed(ElementWise):
+class Precomputed(BaseItself):
     """The data are the Gram matrix itself.
 
     Examples
@@ -33,12 +33,9 @@ class Precomputed(ElementWise):
 
     base = staticmethod(bases.precomputed)
 
-    def map(self, values: Array) -> None:
-        """Nothing to do: the base is the kernel."""
-
 
 @dataclass(frozen=True)
-class AdditiveChi2(ElementWise):
+class AdditiveChi2(BaseItself):
     """``-Σ (x - x')² / (x + x')`` of non-negative features; conditionally positive definite only.
 
     Examples
@@ -51,9 +48,6 @@ class AdditiveChi2(ElementWise):
     """
 
     base = staticmethod(bases.additive_chi2)
-
-    def map(self, values: Array) -> None:
-        """Nothing to do: the base is the kernel."""
 
 
 @dataclass(frozen=True)
@@ -76,15 +70,11 @@ class Chi2(ElementWise):
 
     gamma: float = 1.0
     base = staticmethod(bases.additive_chi2)
+    positive = True
+    width = ("gamma", 1)
 
     def __post_init__(self) -> None:
         check_non_negative("gamma", self.gamma)
-
-    @property
-    def positive(self) -> bool:
-        return True
-
-    width = ("gamma", 1)
 
     def map(self, values: Array) -> None:
         values *= self.gamma
@@ -116,6 +106,7 @@ class Function(Kernel):
     """
 
     function: PairwiseFunction
+    positive = False  # not known
 
     @classmethod
     def of(cls, function: Callable[..., float], params: Mapping[str, Any] | None = None) -> Function:
@@ -126,10 +117,6 @@ class Function(Kernel):
     @property
     def bases(self) -> frozenset[Base]:
         return frozenset([self.function])
-
-    @property
-    def positive(self) -> bool:
-        return False  # not known
 
     def evaluate(self, lookup: Lookup) -> Array:
         return lookup(self.function)
@@ -191,6 +178,7 @@ class Given(Kernel):
     """
 
     matrix: Any
+    positive = False  # not known
 
     def __post_init__(self) -> None:
         if isinstance(self.matrix, GivenMatrix):
@@ -208,10 +196,6 @@ class Given(Kernel):
     @property
     def bases(self) -> frozenset[Base]:
         return frozenset([self.matrix])
-
-    @property
-    def positive(self) -> bool:
-        return False  # not known
 
     def evaluate(self, lookup: Lookup) -> Array:
         return lookup(self.matrix)

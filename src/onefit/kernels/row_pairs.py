@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from .bases import (
+    BLOCK,
     Array,
     Base,
     MappedFeatures,
     ScaledFeatures,
     SelectedFeatures,
     cityblock,
+    dense,
     dot,
     map_features,
     scale_features,
@@ -21,9 +23,6 @@ from .bases import (
     sqdist,
 )
 from .parameters import NotDifferentiableError
-
-_BLOCK = 1 << 17
-"""Numbers in the largest temporary array: few enough to stay in a cache."""
 
 
 class RowPairs:
@@ -95,11 +94,7 @@ class RowPairs:
                 f"{getattr(base, '__name__', base)} has no derivative with respect to features here: "
                 "one scale per feature needs distances or inner products."
             )
-        return rule(_dense(self.X), _dense(self.X if self.Y is None else self.Y), S)
-
-
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        return rule(dense(self.X), dense(self.X if self.Y is None else self.Y), S)
 
 
 def _of_sqdist(X: Array, Y: Array, S: Array) -> Array:
@@ -113,7 +108,7 @@ def _of_dot(X: Array, Y: Array, S: Array) -> Array:
 
 def _of_cityblock(X: Array, Y: Array, S: Array) -> Array:
     found = np.empty(X.shape)
-    step = max(1, _BLOCK // max(1, len(Y)))
+    step = max(1, BLOCK // max(1, len(Y)))
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
         for j in range(X.shape[1]):

@@ -24,9 +24,7 @@ ZERO_FROM = 1e3
 class _Decaying(ElementWise):
     """A map that is monotone in the distance, so the closest pair has the largest kernel value."""
 
-    @property
-    def positive(self) -> bool:
-        return True
+    positive = True
 
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         value = np.array([smallest(self.own_base)])
@@ -76,13 +74,12 @@ class Gaussian(_Exponential):
 
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
-    """``exp(-gamma |x - x'|₁)``; ``gamma`` as in ``Gaussian``.
+    """``exp(-gamma |x - x'|₁)``.
 
     Parameters
     ----------
-    gamma : float, array, "scale" or None, default=None
-        Inverse width. None is ``1 / n_features``, "scale" that over the variance of the entries of X; an array has
-        one number for each feature.
+    gamma
+        As in ``Gaussian``.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .base import Kernel, Lookup
+from .base import Kernel, Lookup, Several
 from .bases import Array, Base
 from .feature_wise import ARD, Columns
 from .other import Given
@@ -16,7 +16,7 @@ from .row_pairs import RowPairs
 
 
 @dataclass(frozen=True)
-class WeightedSum(Kernel):
+class WeightedSum(Several):
     """``Σ_m weights_m kernels_m(x, x')``.
 
     What is learned are the weights, and the scales of kernels that are ``ARD`` (of ``Columns`` or not); other
@@ -66,24 +66,12 @@ class WeightedSum(Kernel):
         return [(weight, kernel) for weight, kernel in zip(self._weights, self.kernels) if weight > 0]
 
     @property
-    def bases(self) -> frozenset[Base]:
-        return frozenset[Base]().union(*(kernel.bases for kernel in self.kernels))
-
-    @property
-    def positive(self) -> bool:
-        return all(kernel.positive for kernel in self.kernels)
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.kernels
 
     @property
     def buffers(self) -> int:
         return 1 + max(kernel.buffers for kernel in self.kernels)
-
-    @property
-    def stationary(self) -> bool:
-        return all(kernel.stationary for kernel in self.kernels)
-
-    @property
-    def follows_data(self) -> bool:
-        return any(kernel.follows_data for kernel in self.kernels)
 
     def rank(self, n_features: int) -> float:
         return sum(kernel.rank(n_features) for kernel in self.kernels)
