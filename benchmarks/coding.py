@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onefit.studies import sps
-from onefit.studies.catalogue import printed_numbers
 from onefit.studies.comparisons import FAR
+from onefit.studies.outcome import printed_numbers
 from onefit.studies.sampling import load, seed_of, split
 from onefit.studies.statistics import in_standard_errors
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from onefit.report.study import write_regrets, write_study, write_summary
 from onefit.studies.catalogue import STUDIES, VARIANTS
 from onefit.studies.cell_journal import Journal
-from onefit.studies.collect import collect
+from onefit.studies.outcome import collect
 from onefit.studies.result_lines import read
 
 

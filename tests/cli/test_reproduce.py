@@ -66,7 +66,7 @@ def test_methods_with_spaces_or_commas(onefit, monkeypatch):
         shown.append((tuple(datasets), methods))
         raise ValueError("seen")
 
-    monkeypatch.setattr("onefit.studies.collect.collect", collect)
+    monkeypatch.setattr("onefit.studies.outcome.collect", collect)
     monkeypatch.setattr(runner, "run", failing)
     onefit("reproduce", "bif:1", "--datasets", "heart", "sonar", "--methods", "5-CV", "5-BIF", "--splits", "0")
     onefit("reproduce", "bif:1", "--datasets", "heart,sonar", "--methods", "5-CV,5-BIF", "--splits", "0")

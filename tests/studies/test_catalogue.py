@@ -11,9 +11,10 @@ import pytest
 
 from onefit import datasets
 from onefit.criteria import CV, Criterion
-from onefit.studies.catalogue import STUDIES, VARIANTS, printed_numbers, study_of
+from onefit.studies.catalogue import STUDIES, VARIANTS, study_of
 from onefit.studies.fingerprint import conditions, criterion_text, fingerprint, method_text
 from onefit.studies.machines import REVISIONS, estimator_of
+from onefit.studies.outcome import printed_numbers
 from onefit.studies.spec import Method, OpenQuestion
 
 KEYS = [*(f"bif:{k}" for k in range(1, 13)), "ks:2", "ks:3", "sps:1", "sm:2", "sm:3"]

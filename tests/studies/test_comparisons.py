@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from onefit.studies.comparisons import encounters, judge, summarise, summarise_setting
+from onefit.studies.comparisons import encounters, geometric_mean, judge, ratios, summarise, summarise_setting
 from onefit.studies.outcome import Outcome, Printed
-from onefit.studies.ratios import geometric_mean, ratios
 from onefit.studies.statistics import wilcoxon_holm
 from tests.report.study.synthetic import claim, make_outcome, make_study
 

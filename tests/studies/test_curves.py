@@ -8,9 +8,8 @@ from sklearn.svm import SVC
 
 from onefit.criteria import BIF, CV, CVKS, RKS, SM
 from onefit.studies.catalogue import STUDIES
-from onefit.studies.curves import ORDERS, curve, discrepancy
+from onefit.studies.cell import ORDERS, curve, discrepancy, select
 from onefit.studies.part import Part
-from onefit.studies.selection import select
 from onefit.studies.spec import Method
 
 from .small import data_of, folds_by_hand, part_of, protocol_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from onefit.studies.over_data_sets import DRAWS, bayesian_signed_rank, bootstrap_interval
+from onefit.studies.statistics import DRAWS, bayesian_signed_rank, bootstrap_interval
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -10,8 +10,7 @@ from onefit.studies.regret import data_sets
 from onefit.studies.regret.analysis import pooled, regrets
 from onefit.studies.regret.findings import decisions, defaults, findings, statements, strata
 from onefit.studies.regret.methods import BEST, CLASSIFIERS, MACHINES, METHODS, grid_of, methods_for
-from onefit.studies.regret.run import cells, run
-from onefit.studies.regret.search import Trial, measure
+from onefit.studies.regret.run import Trial, cells, measure, run
 from onefit.studies.result_lines import read
 from onefit.studies.sampling import seed_of
 

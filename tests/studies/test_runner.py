@@ -12,7 +12,7 @@ import pytest
 
 from onefit.studies.catalogue import STUDIES
 from onefit.studies.cell_journal import Finished, Journal
-from onefit.studies.collect import collect
+from onefit.studies.outcome import collect
 from onefit.studies.runner import attempt, missing, run, tasks_of
 
 # the only set of the papers that ships with scikit-learn, with few of its rows, and one that is nowhere

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onefit.criteria import BIF, CV, CVKS, KTA, LOO, RKS, SM, SPS
-from onefit.studies.selection import select
+from onefit.studies.cell import select
 from onefit.studies.spec import Method
 
 from .small import (

@@ -160,8 +160,8 @@ def _run_and_write(
     import time
 
     from ..report.study import write_study, write_summary
-    from ..studies.collect import collect
     from ..studies.manifest import manifest
+    from ..studies.outcome import collect
 
     end = None
     if time_budget is not None:

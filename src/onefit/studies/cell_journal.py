@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .cell import Record
 from .fingerprint import conditions, digest, method_text
-from .selection import Record
 from .spec import Method, Protocol
 
 APPLICATION = 0x6F6E6566  # "onef": tells our files from other SQLite files

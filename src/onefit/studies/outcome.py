@@ -1,13 +1,16 @@
-"""Numbers that a study has so far: one for each (data set, setting, method, split)."""
+"""Numbers that a study has so far, one for each (data set, setting, method, split), and those that papers print."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .cell_journal import Journal
 from .spec import Study
 
 Cell = tuple[str, str, str]
@@ -50,3 +53,46 @@ class Outcome:
         """The number of splits that are finished for a data set."""
         found = [len(values) for (name, _, _), values in self.scores.items() if name == dataset]
         return max(found, default=0)
+
+
+def collect(study: Study, journal: Journal, datasets: Sequence[str], methods: Sequence[str] | None = None) -> Outcome:
+    """The outcome of a study from its journal, for some data sets with all of their splits."""
+    scores: dict[Cell, dict[int, float]] = {}
+    failures, seconds = {}, {}
+    settings: dict[str, None] = dict.fromkeys(study.protocol.settings)
+    found = journal.read(study.protocol)
+    for (dataset, number), cell in sorted(found.items()):
+        if dataset not in datasets:
+            continue
+        seconds[dataset, number] = cell.seconds
+        if cell.error is not None:
+            failures[dataset, number] = cell.error
+        for setting, method, value in cell.records:
+            scores.setdefault((dataset, setting, method), {})[number] = value
+    for _, setting, _ in scores:
+        settings.setdefault(setting)
+    used = {setting for _, setting, _ in scores}
+    names = tuple(dict.fromkeys(method.name for method in study.protocol.methods))
+    return Outcome(
+        study,
+        tuple(datasets),
+        tuple(setting for setting in settings if setting in used or not used),
+        tuple(name for name in names if methods is None or name in methods),
+        scores,
+        printed_numbers(study),
+        failures,
+        seconds,
+    )
+
+
+def printed_numbers(study: Study) -> dict[Cell, Printed]:
+    """Numbers that the paper prints, by (data set, setting, method); empty for figures without numbers."""
+    if study.printed is None:
+        return {}
+    text = files(__package__).joinpath("printed", study.printed).read_text(encoding="utf-8")
+    return {
+        (row["dataset"], row["setting"], row["method"]): Printed(
+            float(row["mean"]), float(row["std"]) if row["std"] else None
+        )
+        for row in csv.DictReader(text.splitlines())
+    }

@@ -16,8 +16,8 @@ from onefit.report.study.numbers import RowFormat
 from onefit.report.study.view import CellView, Grid, Row, number_grid
 from onefit.studies.catalogue import STUDIES, VARIANTS
 from onefit.studies.cell_journal import Journal
-from onefit.studies.collect import collect
 from onefit.studies.comparisons import summarise
+from onefit.studies.outcome import collect
 from tests.report.study.synthetic import make_outcome, make_study
 from tests.report.study.test_study_files import KINDS
 

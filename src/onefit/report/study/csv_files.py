@@ -7,9 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...studies.comparisons import CellSummary
+from ...studies.comparisons import CellSummary, Ratio
 from ...studies.outcome import Outcome
-from ...studies.ratios import Ratio
 from .numbers import exact
 
 COLUMNS = (

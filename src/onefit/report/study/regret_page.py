@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...studies.over_data_sets import Interval
 from ...studies.regret.analysis import ROPE, Line, Regrets
 from ...studies.regret.data_sets import CLASSIFICATION, MOST_TESTED, REGRESSION
 from ...studies.regret.findings import BUDGETS, Findings, decisions, defaults, findings, statements, strata
+from ...studies.statistics import Interval
 from .files import write_files
 from .numbers import MISSING, duration, ratio, signed
 from .pages import render

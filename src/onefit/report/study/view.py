@@ -8,9 +8,20 @@ from statistics import median
 
 import numpy as np
 
-from ...studies.comparisons import CellSummary, Encounter, SettingSummary, Verdict, judge, summarise, summarise_setting
+from ...studies.comparisons import (
+    CellSummary,
+    Encounter,
+    Ratio,
+    SettingSummary,
+    Verdict,
+    compared,
+    geometric_mean,
+    judge,
+    ratios,
+    summarise,
+    summarise_setting,
+)
 from ...studies.outcome import Outcome
-from ...studies.ratios import Ratio, compared, geometric_mean, ratios
 from ...studies.spec import Claim, Study
 from .numbers import MISSING, RowFormat, ratio, signed
 

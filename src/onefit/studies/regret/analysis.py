@@ -9,8 +9,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..over_data_sets import Interval, Practical, bayesian_signed_rank, bootstrap_interval
-from ..statistics import Ranking, holm, ranking, wilcoxon_holm
+from ..statistics import (
+    Interval,
+    Practical,
+    Ranking,
+    bayesian_signed_rank,
+    bootstrap_interval,
+    holm,
+    ranking,
+    wilcoxon_holm,
+)
 from .data_sets import SETS
 from .methods import BEST, MACHINES, METHODS
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import datasets
-from ..over_data_sets import Interval, bootstrap_interval
+from ..statistics import Interval, bootstrap_interval
 from .analysis import REFERENCE, Line, Regrets, by_machine, pooled, relative_seconds
 from .run import SIZES
 

@@ -52,7 +52,7 @@ class Method:
 
     ``criterion`` is a name, or a function of the loss that a machine minimises; with ``keep`` it only chooses so
     many widths, and cross-validation among these. ``folds`` are those of the criterion, or of the cross-validation.
-    ``step`` takes every second value of the grid; ``grid`` is another one, by its name (see ``search.py``).
+    ``step`` takes every second value of the grid; ``grid`` is another one, by its name (see ``Trial``).
     ``one_standard_error`` is the rule that reads the table. ``machines`` are those that it is defined for, ``classes``
     the largest number of classes.
     """
