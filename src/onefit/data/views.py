@@ -84,15 +84,11 @@ class Inputs:
         """True if all folds see the same inputs."""
         return self.transformers is None or self.shared
 
-    @property
-    def targets_apart(self) -> bool:
-        """True if every split has targets of its own."""
-        return self.target is not None and not self.target.shared
-
     def per_fold(self, kernel: Kernel) -> bool:
         """True if transformers, the kernel or targets learn from the training rows of each fold."""
-        learns = self.transformers is not None or kernel.follows_data
-        return self.targets_apart or (not self.shared and learns)
+        if self.target is not None and not self.target.shared:
+            return True
+        return not self.shared and (self.transformers is not None or kernel.follows_data)
 
     def targets_seen(self, number: int) -> list[Any]:
         """The targets of the training rows of a split that transformers learn from: one, or one for each machine."""

@@ -101,7 +101,8 @@ class KernelPath:
             assert isinstance(point.kernel, WeightedSum)
             problem = self.problem(point)
             kernel = point.kernel.with_weights(alignment_weights(task.method, point.kernel, problem))
-            self._keep(self._with_best_penalty(kernel))
+            grid = kernel_grid(self.machine, kernel, self.X, task.y)
+            self._keep(self._best_of_grid({**grid, "kernel": [kernel]}))
         elif task.method != "uniform":
             objective = Objective(self.problem(point), point, regularised=task.regularised)
             descend(objective, task.max_iter, deadline=self.deadline, on_step=self._keep)
@@ -153,11 +154,6 @@ class KernelPath:
         params = {name.removeprefix(self.prefix): value for name, value in params.items()}
         epsilon = params.get("epsilon", getattr(self.machine, "epsilon", None))
         return Point(params["kernel"], float(params[self.penalty_name]), epsilon if epsilon else None)
-
-    def _with_best_penalty(self, kernel: Kernel) -> Point:
-        """The point with the best penalty of the grid for a kernel."""
-        grid = kernel_grid(self.machine, kernel, self.X, self.task.y)
-        return self._best_of_grid({**grid, "kernel": [kernel]})
 
     def _agop(self, point: Point) -> Point:
         """Scales, or a metric, from the average gradient outer product of the predictor, a few times.

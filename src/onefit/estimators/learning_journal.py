@@ -41,7 +41,8 @@ class LearningJournal:
     def steps(self) -> list[dict[str, Any]] | None:
         """The path on all rows, if it is known."""
         rows = {} if self._record is None else self._record.known("learning", {0: _PATH})
-        return [from_steps(step) for step in json.loads(rows[0].status)] if rows else None
+        steps = json.loads(rows[0].status) if rows else None
+        return steps and [{name: from_plain(value) for name, value in step.items()} for step in steps]
 
     def add_steps(self, steps: list[dict[str, Any]]) -> None:
         """Keep the path on all rows."""
@@ -65,8 +66,3 @@ class LearningJournal:
 
 def _fold(number: int) -> dict[str, Any]:
     return {"path": f"outer fold {number}"}
-
-
-def from_steps(step: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of one step, with the kernel as an object."""
-    return {name: from_plain(value) for name, value in step.items()}

@@ -246,11 +246,6 @@ class Machine:
     exact_tol: float | None = None
     separate: str | None = None
 
-    @property
-    def weights_follow_fold(self) -> bool:
-        """True if the weights of the rows depend on which of them are trained on."""
-        return self.class_weight == "balanced"
-
 
 def hold_out(
     learner: Learner,

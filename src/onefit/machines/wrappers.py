@@ -83,11 +83,6 @@ class Model:
         """Whether nothing but transformers stands before the machine."""
         return self.target is None and self.separate is None and not self.resamples
 
-    @property
-    def varied(self) -> bool:
-        """Whether parameters other than the machine's may change the rows or the targets that it sees."""
-        return self.transformers is not None or not self.plain
-
     def transformed(self, X: Any, y: Any) -> Any:
         """All rows after transformers that learn from all of them."""
         if self.transformers is None:

@@ -39,10 +39,6 @@ class _Incumbent:
     def __init__(self, score: float = -np.inf) -> None:
         self.score = score
 
-    def challenge(self, score: float) -> None:
-        """Take a proved score into account."""
-        self.score = max(self.score, score)
-
     def beats(self, score: float) -> bool:
         """Whether a score is below the best one, by more than the rounding of equal ones."""
         return bool(score < self.score - (1e-12 * abs(self.score) + 1e-15))
@@ -88,7 +84,7 @@ class Referee(ABC):
     def finish(self, k: int, column: int) -> None:
         """A candidate that is known in all columns may be the new incumbent."""
         if self.incumbent is not None and column == self.columns - 1 and not self.pruned[k]:
-            self.incumbent.challenge(self.bounds(k)[0])
+            self.incumbent.score = max(self.incumbent.score, self.bounds(k)[0])
 
     def outcome(self, k: int) -> tuple[Exactness, float]:
         """How the scores of a penalty relate to retraining, and how much their mean may differ from it."""

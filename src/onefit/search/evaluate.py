@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from traceback import format_exc
 from typing import Any
 
@@ -310,7 +310,7 @@ def _hold_out(
         )
     parts, folds, whole = [], grams.task.inputs.folds, None
     for number, (view, gram) in enumerate(grams.each_fold()):
-        report = None if train is None else partial(train.add_fold, number)
+        report = None if train is None else lambda _, *found, fold=number: train.add(fold, *found)
         targets, whole = path.targets_of(view, number), gram.problem.parent
         parts.append(hold_out(path.learner, gram, targets, path.penalties, on_train=report, **options))
     test = folds.pooled([part.test[0] for part in parts])

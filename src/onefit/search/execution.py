@@ -99,7 +99,7 @@ class Execution:
         """After Ctrl-C: rows of the candidates that were finished, those of the journal if there is one."""
         with suppress(JournalError):  # Ctrl-C is what the caller has to hear of
             self.table.add(self.journal.known("kernel", range(len(self.table.candidates))).values())
-        self.table.keep_evaluated()
+        self.table.rows = {number: row for number, row in self.table.rows.items() if row.finished}
         return self.table.finished()
 
     def _run_round(self, candidates: list[dict], first: int) -> None:

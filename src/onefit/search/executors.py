@@ -77,19 +77,16 @@ def allot(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None, *, crite
         work = max(task.kernel.buffers, task.squares) + int(criteria and task.inputs.per_fold(task.kernel))
         keep_bases &= check_budget(n, bases=bases, work=work, views=views, workers=workers, budget=budget)
         arrays = max(arrays, bases + work)
-    return Resources(workers, _blas_threads(n, workers), keep_bases, budget, n, arrays)
+    threads = max(1, _available_threads() // workers) if n >= THREADED_ROWS else 1  # more only slow small ones down
+    return Resources(workers, threads, keep_bases, budget, n, arrays)
 
 
 def _bases_are_shared(tasks: Sequence[KernelTask]) -> bool:
     """Whether some base matrix is read by more than one kernel, path or fold, or again after a factorisation."""
     several = len({task.group for task in tasks}) < len(tasks) or any(len(task.paths) > 1 for task in tasks)
     factorised = any("smoother" in path.learner.offers for task in tasks for path in task.paths)
-    return several or factorised or any(task.inputs.n_views < _kernels_of(task) for task in tasks)
-
-
-def _kernels_of(task: KernelTask) -> int:
-    """How many Gram matrices a path of the task reads."""
-    return len(task.inputs.folds) if task.inputs.per_fold(task.kernel) else 1
+    grams = [len(task.inputs.folds) if task.inputs.per_fold(task.kernel) else 1 for task in tasks]
+    return several or factorised or any(task.inputs.n_views < count for task, count in zip(tasks, grams))
 
 
 def allot_passes(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None) -> tuple[Resources, Streaming]:
@@ -116,11 +113,6 @@ def _thread_pools() -> ThreadpoolController:
 def blas_limit(threads: int) -> Any:
     """A context in which BLAS has at most so many threads."""
     return _thread_pools().limit(limits=threads, user_api="blas")
-
-
-def _blas_threads(n: int, workers: int) -> int:
-    """Each worker's share of the BLAS threads; one for small matrices, which more threads only slow down."""
-    return max(1, _available_threads() // workers) if n >= THREADED_ROWS else 1
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
         if entry.candidate != number:
             planned.same_as[number] = entry.candidate
             continue
-        frozen = inputs.frozen or (request.shared and (machine.weights_follow_fold or kernel.follows_data))
+        frozen = inputs.frozen or (request.shared and (machine.class_weight == "balanced" or kernel.follows_data))
         balanced = machine.class_weight, machine.balance_weighted
         paths.setdefault(key, Path(machine.learner, targets, coded, frozen, (), inputs.target, *balanced))
     tasks: defaultdict[tuple[Inputs, Kernel, bool], list[Path]] = defaultdict(list)
@@ -178,7 +178,7 @@ def _read(estimator, params: dict, request: Request) -> _Candidate:
     if linear is not None and request.classifier and weight is not None and not np.all(weight):
         raise NotUnderstoodError(f"{type(model.final).__name__} counts classes without weight")
     _check_wrappers(model, machine, request)
-    if not model.varied:
+    if model.transformers is None and model.plain:  # all candidates see the same rows and targets
         return _Candidate(model, machine, None)
     explicit = linear is not None and features.n_components < min(request.folds.training_sizes)
     return _Candidate(model, machine, transformers_key(model.prefix, params), explicit)

@@ -14,13 +14,6 @@ WIDTH = 80
 """Columns of a printed line, as in scikit-learn."""
 
 
-def _print_header(verbose: int, n_splits: int, n_candidates: int) -> None:
-    """Say how much there is to do, in GridSearchCV's words."""
-    if verbose > 0:
-        total = n_splits * n_candidates
-        print(f"Fitting {n_splits} folds for each of {n_candidates} candidates, totalling {total} fits")
-
-
 class SplitLines:
     """GridSearchCV's two lines about one candidate on one split, as detailed as ``verbose`` asks for."""
 
@@ -45,7 +38,8 @@ class SplitLines:
         begin, result = f"[CV{self.place}] END ", self.params + (";" if self.params else "")
         if self.verbose > 2:
             result += _score_text(test, train)
-        result += f" total time={_short_time(seconds)}"
+        time = f"{seconds / 60:4.1f}min" if seconds > 60 else f" {max(seconds, 0.0):5.1f}s"  # as joblib writes it
+        result += f" total time={time}"
         print(begin + "." * (WIDTH - len(begin) - len(result)) + result)
 
 
@@ -57,11 +51,6 @@ def _score_text(test, train) -> str:
         before = f"train={train[name]:.3f}, " if train is not None else ""
         texts.append(f" {name}: ({before}test={test[name]:.3f})")
     return "".join(texts)
-
-
-def _short_time(seconds: float) -> str:
-    """Minutes or seconds as joblib writes them."""
-    return f"{seconds / 60:4.1f}min" if seconds > 60 else f" {max(seconds, 0.0):5.1f}s"
 
 
 class Progress:
@@ -82,7 +71,9 @@ class Progress:
     def begin(self, n_candidates: int, known: bool) -> None:
         """Announce candidates; ``known`` says that there will be no others."""
         self.total += n_candidates
-        _print_header(self.request.verbose, len(self.request.folds), n_candidates)
+        if self.request.verbose > 0:
+            n_splits, total = len(self.request.folds), len(self.request.folds) * n_candidates
+            print(f"Fitting {n_splits} folds for each of {n_candidates} candidates, totalling {total} fits")
         if self.task is None:
             self.task = self.context.subcontext(
                 task_name="search", max_subtasks=self.total * self.steps if known else None, sequential_subtasks=False

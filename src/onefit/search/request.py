@@ -214,7 +214,7 @@ class Screen:
         """
         name, sign = self.criterion.name, 1.0 if self.criterion.greater_is_better else -1.0
         values = [self.value(found[number]) for number in range(len(tasks))]
-        order = sorted(range(len(tasks)), key=lambda number: _rank_key(sign * values[number]))
+        order = np.argsort(-sign * np.array(values), kind="stable").tolist()  # NaN comes last
         without = [number for number in range(len(tasks)) if np.isnan(values[number])]
         if without:
             reason = found[without[0]][0].status
@@ -225,7 +225,3 @@ class Screen:
             for candidate in tasks[number].candidates
         ]
         return [tasks[number] for number in sorted(order[: self.keep])], pruned
-
-
-def _rank_key(value: float) -> float:
-    return np.inf if np.isnan(value) else -value

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
@@ -69,7 +70,9 @@ class Retraining:
         scoring = request.scoring
         assert scoring is not None
         score_params = request.score_params if any(metric.params for metric in scoring.metrics.values()) else {}
-        scorer = scoring.multi_scorer(request.estimator) if scoring.named else scoring.scorers
+        scorer = scoring.scorers
+        if scoring.named:  # scikit-learn's own scorer of several metrics
+            scorer = check_scoring(request.estimator, scoring.given, raise_exc=scoring.error_score == "raise")
         # scikit-learn's own scorers ask for predictions; other callables may look into a Pipeline
         plain = all(hasattr(metric.scorer, "get_metadata_routing") for metric in scoring.metrics.values())
         return cls(

@@ -105,10 +105,6 @@ class Scoring:
             metrics[name] = Metric(scorer, _twin(estimator, what), params_of(name, scorer, multi))
         return cls(metrics, True, error_score, scoring)
 
-    def multi_scorer(self, estimator) -> Any:
-        """scikit-learn's own scorer of several metrics."""
-        return check_scoring(estimator, self.given, raise_exc=self.error_score == "raise")
-
     @property
     def averages_errors(self) -> bool:
         """True if every metric is a mean of errors, blind to signs and ranks of very small values."""

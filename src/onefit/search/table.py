@@ -95,10 +95,6 @@ class Table:
             least = finite[best] - error
         return [row.candidate for row, score in zip(rows, finite) if score >= least and np.isfinite(score)]
 
-    def keep_evaluated(self) -> None:
-        """After an interruption: drop rows that failed or were not reached."""
-        self.rows = {number: row for number, row in self.rows.items() if row.finished}
-
     @property
     def multimetric(self) -> bool:
         """Whether there are several metrics by name; of a callable that is known from what it returned."""

@@ -247,18 +247,14 @@ class Settings:
         """Settings that know the scores of some rows: candidates that cannot beat a proved score may be pruned."""
         assert self.certify is not None
         known = [row for row in rows if row.exactness in (Exactness.EXACT, Exactness.CERTIFIED) and row.test]
-        lowest = [float(scores.mean()) - _slack(row) for row in known for scores in row.test.values()]  # one metric
+        slacks = [row.error_bound if row.exactness == Exactness.CERTIFIED else 0.0 for row in known]
+        lowest = [float(scores.mean()) - s for row, s in zip(known, slacks) for scores in row.test.values()]
         return replace(self, certify=self.certify.after([score for score in lowest if not np.isnan(score)]))
 
     def scored_rows(self, number: int, rows: np.ndarray) -> ScoredRows:
         """Some rows of split ``number``, to be scored."""
         train = self.folds.folds[number].train if self.pairwise else None
         return ScoredRows(self.X, self.y, self.labels, rows, train, self.present[number])
-
-
-def _slack(row: Row) -> float:
-    """How much lower than its mean score that of retraining may be."""
-    return row.error_bound if row.exactness == Exactness.CERTIFIED else 0.0
 
 
 def order_tasks(tasks: Sequence[KernelTask]) -> list[KernelTask]:

@@ -28,10 +28,6 @@ class TrainScores:
         self.pending: dict[int, np.ndarray] = {}
         self.decided_by_ties = np.zeros(len(path.entries), dtype=bool)
 
-    def add_fold(self, fold: int, _: int, positions: np.ndarray, values: np.ndarray) -> None:
-        """Take values as ``add`` does, from a view that holds this fold only."""
-        self.add(fold, positions, values)
-
     def add(self, fold: int, positions: np.ndarray, values: np.ndarray) -> None:
         """Take values (k, m, c) of some penalties; a fold is scored once all of its penalties are there."""
         if len(positions) < len(self.path.penalties):
