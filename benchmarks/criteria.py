@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from onefit import KernelSearchCV, criteria
 from onefit.data import Folds, Problem
-from onefit.data.labels import read_labels
+from onefit.data.targets import read_labels
 from onefit.gram import DenseGram
 from onefit.kernels import Gaussian
 from onefit.kernels.bases import sqdist

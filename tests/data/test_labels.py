@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onefit.data.labels import read_labels
+from onefit.data.targets import read_labels
 
 
 @pytest.mark.parametrize("y", [[-1, 1, 1], ["a", "b", "b"], [False, True, True], [0.5, 2.5, 2.5]])

@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv
 
 from ..data import Folds, Problem, Targets
 from ..data.coding import CodedTargets, code_targets, row_weights
-from ..data.labels import read_labels
+from ..data.targets import read_labels
 from ..gram import DenseGram, Gram
 from ..kernels import Precomputed
 from ..machines.contract import HeldOut, Machine, Series, hold_out

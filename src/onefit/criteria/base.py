@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.labels import Labels
+from ..data.targets import Labels
 from ..kernels import NotDifferentiableError
 from ..machines import Exactness
 from ..machines.capabilities import CAPABILITIES, Gradient

@@ -13,11 +13,38 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 from .folds import Folds, take_rows
-from .recorder import Recorder
 from .targets import Targets
+
+
+class Recorder(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Remembers the rows and targets that it is trained on (``X``, ``y``), and the rows it is to predict (``asked``).
+
+    Wrappers train clones of what they contain: a clone of a recorder is the recorder itself. ``answer`` is what it
+    predicts.
+    """
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer = answer
+
+    def __sklearn_clone__(self) -> Recorder:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Recorder:
+        """Remember rows and targets."""
+        self.X, self.y = X, y
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Remember rows, and give the answer."""
+        self.asked = X
+        return self.answer
+
 
 Array = NDArray[np.float64]
 

@@ -22,8 +22,7 @@ from ..resources import Ledger
 from . import Fold, Folds, Problem
 from .blocks import RowScan
 from .folds import take_metadata, take_rows
-from .recorder import Recorder
-from .transformed_target import TransformedTargets
+from .transformed_target import Recorder, TransformedTargets
 
 
 @dataclass(frozen=True, eq=False)

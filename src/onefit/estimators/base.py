@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels
 from ..data.coding import Coding, class_weights, code_classes
+from ..data.targets import check_sample_weight
 from ..data.ties import identical_rows, repeat_first
-from ..data.weights import check_sample_weight
 from ..kernels.parameters import variance_of
 
 

@@ -16,7 +16,7 @@ from ..data.coding import (
     code_pairs,
     trained_weights,
 )
-from ..data.weights import check_sample_weight
+from ..data.targets import check_sample_weight
 from ..gram.cells import Cells
 from ..gram.feature_map import IdentityMap
 from ..gram.streamed import Sums

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from .._public import set_module
-from ..data.weights import check_sample_weight
+from ..data.targets import check_sample_weight
 from ..solvers.least_squares.training import fit_path
 from .base import KernelMachine, OneVsRestMachine, kernel_of
 

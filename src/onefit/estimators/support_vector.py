@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._public import set_module
 from ..data.coding import PairCoding, code_pairs, trained_weights
+from ..data.targets import check_sample_weight
 from ..data.ties import identical_rows, repeat_first
-from ..data.weights import check_sample_weight
 from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.learner import SupportVectorLearner, require_compiled_loops

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..data.coding import CodedTargets
 from ..data.folds import Fold, Folds
-from ..data.labels import Labels
-from ..data.targets import Targets
+from ..data.targets import Labels, Targets
 from ..gram.contract import Gram
 from ..kernels import NotDifferentiableError
 from ..linalg.spectrum import Spectrum

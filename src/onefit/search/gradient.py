@@ -20,7 +20,7 @@ from ..criteria import Criterion
 from ..criteria.base import needs_no_machine
 from ..data import Fold, Folds, Targets
 from ..data.coding import CodedTargets, code_targets, row_weights
-from ..data.labels import Labels, read_labels
+from ..data.targets import Labels, read_labels
 from ..gram import DenseGram
 from ..kernels import Kernel, NotDifferentiableError, WeightedSum
 from ..kernels.row_pairs import RowPairs

@@ -21,11 +21,10 @@ from ..criteria.base import situation_of
 from ..data import Problem, Targets
 from ..data.blocks import RowScan
 from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
-from ..data.labels import Labels, read_labels
 from ..data.streamed_fit import check_streamable
+from ..data.targets import Labels, check_sample_weight, read_labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, Resampler, checked_rows
-from ..data.weights import check_sample_weight
 from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
 from ..machines.wrappers import Model, read_model

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
 from .._exceptions import NotUnderstoodError, warn_caller
-from ..data.weights import as_numbers
+from ..data.targets import as_numbers
 from ..machines.wrappers import Model, read_model
 from .content_hash import content_hash
 from .scorers import LossScorer

@@ -15,7 +15,7 @@ import numpy as np
 from ..criteria.base import Criterion
 from ..data import Folds, Targets
 from ..data.coding import CodedTargets, row_weights
-from ..data.labels import Labels
+from ..data.targets import Labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, View
 from ..gram.basis import Basis
