@@ -93,25 +93,18 @@ def show(selection: Selection, rows: Data, request: SearchArguments) -> None:
     chosen = f"from {selection.finished:,} of {selection.candidates:,} candidates{by}"
     if selection.interrupted:  # how many more there would have been is not known
         chosen = f"interrupted: from {counted(selection.finished, 'candidate')} that were finished{by}"
+    baseline = selection.baseline
     lines = {
         "model": f"{facts['learner']} with the {facts['kernel']} kernel",
         "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
         "score": score_text(selection),
+        "baseline": baseline and yardstick_text(baseline, selection.fold_scores),
         "exactness": f"{selection.exactness}: {reason_of(selection)}",
         "chosen": chosen + _how_chosen(selection, request),
         "cost": str(selection.savings).replace("\n", MARGIN),
     }
-    if selection.baseline is not None:
-        lines = _with(lines, "baseline", yardstick_text(selection.baseline, selection.fold_scores), after="score")
-    echo("\n".join(f"{name:<12}{text}" for name, text in lines.items()))
+    echo("\n".join(f"{name:<12}{text}" for name, text in lines.items() if text is not None))
     echo(f"\n{facts['code']}")
-
-
-def _with(lines: dict[str, str], name: str, text: str, after: str) -> dict[str, str]:
-    """The lines with another one behind one of them."""
-    at = list(lines).index(after) + 1
-    items = list(lines.items())
-    return dict([*items[:at], (name, text), *items[at:]])
 
 
 def yardstick_text(yardstick: Yardstick, fold_scores: np.ndarray) -> str:

@@ -6,33 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import options
 from .app import app
-from .options import (
-    EMBEDDED,
-    ClassWeight,
-    ClassWeightOption,
-    DataArgument,
-    DropOption,
-    EncodingOption,
-    Folds,
-    FoldsOption,
-    GroupsOption,
-    JobsOption,
-    JsonOption,
-    KernelOption,
-    KindOption,
-    Learner,
-    LearnerOption,
-    PositiveOption,
-    Scale,
-    ScaleOption,
-    ScoringOption,
-    TargetOption,
-    Task,
-    TaskOption,
-    TimeOption,
-    UseOption,
-)
 from .screen import columns, echo, echo_json, explained, note
 
 if TYPE_CHECKING:
@@ -42,27 +17,27 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
-    data: DataArgument = EMBEDDED,
-    target: TargetOption = None,
-    task: TaskOption = Task.auto,
-    learner: LearnerOption = Learner.auto,
-    kernel: KernelOption = None,
+    data: options.DataArgument = options.EMBEDDED,
+    target: options.TargetOption = None,
+    task: options.TaskOption = options.Task.auto,
+    learner: options.LearnerOption = options.Learner.auto,
+    kernel: options.KernelOption = None,
     criteria: Annotated[
         str | None, typer.Option("--criterion", help="Only these, with commas; without it all that apply.")
     ] = None,
-    cv: FoldsOption = None,
-    scoring: ScoringOption = None,
-    groups: GroupsOption = None,
-    drop: DropOption = None,
-    use: UseOption = None,
-    folds: KindOption = Folds.auto,
-    time: TimeOption = None,
-    class_weight: ClassWeightOption = ClassWeight.none,
-    positive: PositiveOption = None,
-    encoding: EncodingOption = None,
-    scale: ScaleOption = Scale.standard,
-    jobs: JobsOption = 1,
-    as_json: JsonOption = False,
+    cv: options.FoldsOption = None,
+    scoring: options.ScoringOption = None,
+    groups: options.GroupsOption = None,
+    drop: options.DropOption = None,
+    use: options.UseOption = None,
+    folds: options.KindOption = options.Folds.auto,
+    time: options.TimeOption = None,
+    class_weight: options.ClassWeightOption = options.ClassWeight.none,
+    positive: options.PositiveOption = None,
+    encoding: options.EncodingOption = None,
+    scale: options.ScaleOption = options.Scale.standard,
+    jobs: options.JobsOption = 1,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Choose by every criterion that applies, and cross-validate what each of them chooses.
 
@@ -77,7 +52,7 @@ def compare(
         from .roles import TableRequest
 
         table = TableRequest(data, target, task, encoding, tuple(drop or ()), tuple(use or ()), groups=groups,
-                             time=time, ordered=folds == Folds.time, positive=positive)  # fmt: skip
+                             time=time, ordered=folds == options.Folds.time, positive=positive)  # fmt: skip
         ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
                         class_weight=class_weight)  # fmt: skip
         names, left_out = _criteria(criteria, ready.estimator, ready.rows)

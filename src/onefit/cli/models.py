@@ -20,41 +20,19 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Ways of compressing of which no more is expanded than the archive says."""
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 """Errors that damaged archives and JSON texts raise; too deep nesting and encrypted parts are RuntimeErrors."""
-TRUSTED = frozenset(
-    {
-        "numpy.dtype",
-        "numpy.ravel",
-        "onefit.DateEncoder",
-        "onefit.EpsilonSVR",
-        "onefit.HingeSVC",
-        "onefit.KernelLogisticRegression",
-        "onefit.L2SVC",
-        "onefit.LSSVC",
-        "onefit.LSSVR",
-        "onefit.LandmarkFeatures",
-        "onefit.LinearEpsilonSVR",
-        "onefit.LinearHingeSVC",
-        "onefit.LinearL2SVC",
-        "onefit.LinearLSSVC",
-        "onefit.LinearLogisticRegression",
-        "onefit.RandomFourierFeatures",
-        "onefit.gram.FourierMap",
-        "onefit.gram.LandmarkMap",
-        "onefit.kernels.Cosine",
-        "onefit.kernels.Linear",
-        "onefit.kernels.Polynomial",
-        "onefit.kernels.Sigmoid",
-        "onefit.kernels.ARD",
-        "onefit.kernels.Columns",
-        "onefit.kernels.AdditiveChi2",
-        "onefit.kernels.Chi2",
-        "onefit.kernels.Gaussian",
-        "onefit.kernels.Laplacian",
-        "onefit.kernels.Matern",
-        "onefit.kernels.RationalQuadratic",
-        "onefit.kernels.WeightedSum",
-    }
-)
+ESTIMATORS = (
+    "DateEncoder", "EpsilonSVR", "HingeSVC", "KernelLogisticRegression", "L2SVC", "LSSVC", "LSSVR", "LandmarkFeatures",
+    "LinearEpsilonSVR", "LinearHingeSVC", "LinearL2SVC", "LinearLSSVC", "LinearLogisticRegression",
+    "RandomFourierFeatures",
+)  # fmt: skip
+KERNELS = (
+    "ARD", "AdditiveChi2", "Chi2", "Columns", "Cosine", "Gaussian", "Laplacian", "Linear", "Matern", "Polynomial",
+    "RationalQuadratic", "Sigmoid", "WeightedSum",
+)  # fmt: skip
+TRUSTED = frozenset({
+    "numpy.dtype", "numpy.ravel", "onefit.gram.FourierMap", "onefit.gram.LandmarkMap",
+    *(f"onefit.{name}" for name in ESTIMATORS), *(f"onefit.kernels.{name}" for name in KERNELS),
+})  # fmt: skip
 """Types that a model may hold besides those that skops itself trusts: data and formulas, nothing that can be called
 with code of the file's choosing."""
 

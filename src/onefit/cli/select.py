@@ -7,38 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import options
 from .app import app
-from .options import (
-    EMBEDDED,
-    FILES,
-    ClassWeight,
-    ClassWeightOption,
-    DataArgument,
-    DropOption,
-    EncodingOption,
-    Folds,
-    FoldsOption,
-    GroupsOption,
-    IdOption,
-    JobsOption,
-    JsonOption,
-    KernelOption,
-    KindOption,
-    LandmarksOption,
-    Learner,
-    LearnerOption,
-    MemoryOption,
-    PositiveOption,
-    Scale,
-    ScaleOption,
-    ScoringOption,
-    TargetOption,
-    Task,
-    TaskOption,
-    TimeOption,
-    UseOption,
-    WeightsOption,
-)
 from .screen import check_distinct, check_writable, echo, exit_code, explained, fail, in_short, note
 
 if TYPE_CHECKING:
@@ -49,41 +19,41 @@ if TYPE_CHECKING:
 
 @app.command()
 def select(
-    data: DataArgument = EMBEDDED,
-    target: TargetOption = None,
-    task: TaskOption = Task.auto,
-    learner: LearnerOption = Learner.auto,
-    kernel: KernelOption = None,
+    data: options.DataArgument = options.EMBEDDED,
+    target: options.TargetOption = None,
+    task: options.TaskOption = options.Task.auto,
+    learner: options.LearnerOption = options.Learner.auto,
+    kernel: options.KernelOption = None,
     criterion: Annotated[str, typer.Option(help="What selects: cv, bif, sm, loo, gcv, span …")] = "cv",
-    cv: FoldsOption = None,
-    scoring: ScoringOption = None,
-    groups: GroupsOption = None,
-    drop: DropOption = None,
-    id_column: IdOption = None,
-    use: UseOption = None,
-    weights: WeightsOption = None,
-    folds: KindOption = Folds.auto,
-    time: TimeOption = None,
-    class_weight: ClassWeightOption = ClassWeight.none,
-    positive: PositiveOption = None,
-    encoding: EncodingOption = None,
-    scale: ScaleOption = Scale.standard,
+    cv: options.FoldsOption = None,
+    scoring: options.ScoringOption = None,
+    groups: options.GroupsOption = None,
+    drop: options.DropOption = None,
+    id_column: options.IdOption = None,
+    use: options.UseOption = None,
+    weights: options.WeightsOption = None,
+    folds: options.KindOption = options.Folds.auto,
+    time: options.TimeOption = None,
+    class_weight: options.ClassWeightOption = options.ClassWeight.none,
+    positive: options.PositiveOption = None,
+    encoding: options.EncodingOption = None,
+    scale: options.ScaleOption = options.Scale.standard,
     budget: Annotated[str | None, typer.Option(help="Choose from what is done after this time: 60s, 5m.")] = None,
-    jobs: JobsOption = 1,
-    landmarks: LandmarksOption = None,
-    memory: MemoryOption = None,
+    jobs: options.JobsOption = 1,
+    landmarks: options.LandmarksOption = None,
+    memory: options.MemoryOption = None,
     save: Annotated[
-        Path | None, typer.Option(help="Save the model, such as model.skops.", rich_help_panel=FILES)
+        Path | None, typer.Option(help="Save the model, such as model.skops.", rich_help_panel=options.FILES)
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report.", rich_help_panel=FILES)] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report.", rich_help_panel=options.FILES)] = None,
     journal: Annotated[
-        Path | None, typer.Option(help="Keep what is finished in this file.", rich_help_panel=FILES)
+        Path | None, typer.Option(help="Keep what is finished in this file.", rich_help_panel=options.FILES)
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the journal of an earlier run.", rich_help_panel=FILES)
+        bool, typer.Option("--resume", help="Go on with the journal of an earlier run.", rich_help_panel=options.FILES)
     ] = False,
     reference: Annotated[bool, typer.Option(help="Compare with gradient boosting of trees on the same folds.")] = True,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Choose kernel and regularisation for a data file; print the model, its score and the code that rebuilds it.
 
@@ -115,13 +85,13 @@ def select(
 
         chosen, seconds = resolve(criterion).name, budget_seconds(budget)
         table = TableRequest(data, target, task, encoding, tuple(drop or ()), tuple(use or ()), id_column, groups,
-                             weights, time, folds == Folds.time, positive, dense=landmarks == 0)  # fmt: skip
+                             weights, time, folds == options.Folds.time, positive, dense=landmarks == 0)  # fmt: skip
         ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
                         class_weight=class_weight)  # fmt: skip
         rows, estimator = ready.rows, ready.estimator
         approximation = landmarks_for(len(rows.y), landmarks, memory)
-        if approximation is not None and learner == Learner.auto:
-            given = None if class_weight == ClassWeight.none else str(class_weight)
+        if approximation is not None and learner == options.Learner.auto:
+            given = None if class_weight == options.ClassWeight.none else str(class_weight)
             estimator, _ = build(rows, "lssvm", scale, given)  # one pass over the rows for all penalties
         request = SearchArguments(estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs,
                           approximation, memory)  # fmt: skip
