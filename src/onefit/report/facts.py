@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -20,6 +19,7 @@ from sklearn.base import is_classifier
 from ..estimators.comparison import Comparison
 from ..machines import Exactness
 from ..search.choice import warn_at_edge
+from ..studies.manifest import processor
 from .criteria_compared import CriteriaChoices, compared
 from .judgement import Judgement
 from .kernel_picture import KernelPicture, kernel_picture
@@ -238,13 +238,3 @@ def machine_facts() -> list[tuple[str, str]]:
             continue
     facts |= {"processor": processor(), "cores": str(os.cpu_count()), "system": platform.platform()}
     return list(facts.items())
-
-
-def processor() -> str:
-    """The name of the processor, as well as the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()

@@ -29,7 +29,7 @@ def manifest(study: Study, splits: dict[str, int]) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "threads_per_cell": 1,
     }
@@ -51,11 +51,12 @@ def _commit() -> str | None:
     return found.stdout.strip()
 
 
-def _processor() -> str:
+def processor() -> str:
+    """The name of the processor, as well as the system tells it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     except OSError:
         pass
-    return platform.processor()
+    return platform.processor() or platform.machine()
