@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .search.choice import GridEdgeWarning, one_standard_error
     from .search.deadline import TimeBudgetWarning
     from .search.journal import JournalError, JournalWarning
-    from .search.plan import RetrainingWarning
+    from .search.retraining import RetrainingWarning
 
 __version__ = "0.1.0"
 
@@ -78,7 +78,7 @@ _HOMES = {
     "LearnedKernelDisplay": "report.learning_displays",
     "LearningPathDisplay": "report.learning_displays",
     "RefitWarning": "estimators.delivery",
-    "RetrainingWarning": "search.plan",
+    "RetrainingWarning": "search.retraining",
     "SpectrumDisplay": "report.displays",
     "ValidationSurfaceDisplay": "report.displays",
     "TimeBudgetWarning": "search.deadline",

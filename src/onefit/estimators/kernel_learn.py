@@ -25,8 +25,7 @@ from ..criteria.base import Criterion
 from ..kernels import ARD, Kernel, Metric, NotDifferentiableError, Precomputed, WeightedSum
 from ..machines.registry import read_machine
 from ..search.deadline import TimeBudgetWarning, parse_seconds
-from ..search.plan import flat_target
-from ..search.request import draw_folds
+from ..search.request import draw_folds, flat_target
 from ..search.routing import route, split_pipeline
 from .delivery import deliver
 from .kernel_path import KernelPath, PathTask, evaluate_candidates, natural_values

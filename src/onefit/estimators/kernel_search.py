@@ -20,10 +20,10 @@ from ..search.choice import Choice
 from ..search.deadline import Deadline, parse_seconds
 from ..search.execution import Execution
 from ..search.journal import Journal
-from ..search.plan import flat_target, plan
+from ..search.plan import plan
 from ..search.polish import Polishing, smooth_criterion
 from ..search.progress import Progress
-from ..search.request import Request, Screen, check_refit_metric, draw_folds, scoring_of, validate
+from ..search.request import Request, Screen, check_refit_metric, draw_folds, flat_target, scoring_of, validate
 from ..search.routing import route, scorer_params
 from ..search.scoring import Scoring
 from ..search.strategies import Exhaustive, Zooming

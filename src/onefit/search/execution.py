@@ -18,11 +18,11 @@ from .deadline import Deadline, TimeBudgetWarning
 from .executors import Executor, blas_limit
 from .forecast import Pace, forecast
 from .journal import Journal, JournalError
-from .plan import Plan, hand_over, plan, warn_retraining
+from .plan import Plan, hand_over, plan
 from .progress import Progress
 from .request import Request
 from .resuming import Resumption
-from .retraining import Retraining, retrained_row
+from .retraining import Retraining, retrained_row, warn_retraining
 from .scoring import NeedsRetrainingError
 from .strategies import Strategy
 from .table import Table

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.utils import column_or_1d
+from sklearn.base import clone
 
-from .._exceptions import NotUnderstoodError, warn_caller
-from .._public import set_module
+from .._exceptions import NotUnderstoodError
 from ..criteria import CV
 from ..criteria.base import situation_of
 from ..data import Problem, Targets
@@ -395,30 +393,3 @@ def _cannot_gain(task: KernelTask, path: Path, alone: bool) -> bool:
         return task.inputs.per_fold(task.kernel) and len(Y) >= LARGE
     small = np.count_nonzero(Y) / Y.shape[1] < SMALL_PAIR
     return Y.shape[1] >= MANY_PAIRS and small and len(path.penalties) <= FEW_PENALTIES
-
-
-def flat_target(estimator, y):
-    """The target without a second dimension of length one, with scikit-learn's warning, for machines of one target."""
-    if getattr(y, "ndim", 1) != 2 or y.shape[1] != 1 or is_classifier(estimator):
-        return y
-    try:
-        model = read_model(estimator)
-        several = model.machine().learner.several_outputs
-    except (NotUnderstoodError, TypeError, ValueError):
-        return y
-    return column_or_1d(y, warn=True) if model.plain and not several else y
-
-
-@set_module("onefit")
-class RetrainingWarning(UserWarning):
-    """The fast path could not serve some candidates."""
-
-
-def warn_retraining(reasons: dict[int, str], total: int) -> None:
-    """Name in one warning why some of ``total`` candidates are retrained."""
-    if reasons:
-        texts = "; ".join(dict.fromkeys(reasons.values()))
-        warn_caller(
-            f"{len(reasons)} of {total} candidates are retrained on every fold, as GridSearchCV does: {texts}.",
-            RetrainingWarning,
-        )

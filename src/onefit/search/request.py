@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import column_or_1d, get_tags
 
-from .._exceptions import warn_caller
+from .._exceptions import NotUnderstoodError, warn_caller
 from ..criteria import CV, REGISTRY, Criterion, resolve
 from ..criteria.base import needs_no_machine
 from ..criteria.row_losses import refuse_loss_of_classes
@@ -23,6 +23,7 @@ from ..gram.approximation import Landmarks, RandomFeatures
 from ..gram.basis import Basis
 from ..machines import Exactness
 from ..machines.contract import Series
+from ..machines.wrappers import read_model
 from .deadline import Deadline, parse_seconds
 from .scorers import LossScorer
 from .scoring import Scoring
@@ -181,6 +182,18 @@ def draw_folds(estimator, cv, X, y, **params) -> Folds:
             f"cv.split and cv.get_n_splits return inconsistent results. Expected {expected} splits, got {len(folds)}"
         )
     return folds
+
+
+def flat_target(estimator, y):
+    """The target without a second dimension of length one, with scikit-learn's warning, for machines of one target."""
+    if getattr(y, "ndim", 1) != 2 or y.shape[1] != 1 or is_classifier(estimator):
+        return y
+    try:
+        model = read_model(estimator)
+        several = model.machine().learner.several_outputs
+    except (NotUnderstoodError, TypeError, ValueError):
+        return y
+    return column_or_1d(y, warn=True) if model.plain and not several else y
 
 
 @dataclass(frozen=True)
