@@ -10,131 +10,92 @@ scikit-learn.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from . import bounds, criteria, datasets, kernels, report
-    from .estimators.calibration import CalibratedSearch, calibrated
-    from .estimators.comparison import Comparison, compare
-    from .estimators.date_encoder import DateEncoder
-    from .estimators.decision import cross_val_decision
-    from .estimators.default_grid import default_grid
-    from .estimators.delivery import RefitWarning
-    from .estimators.feature_delivery import LandmarksWarning
-    from .estimators.kernel_learn import KernelLearnCV
-    from .estimators.kernel_logistic import KernelLogisticRegression
-    from .estimators.kernel_search import KernelSearchCV
-    from .estimators.landmark_features import LandmarkFeatures, RandomFourierFeatures
-    from .estimators.linear_machines import (
-        LinearEpsilonSVR,
-        LinearHingeSVC,
-        LinearL2SVC,
-        LinearLogisticRegression,
-        LinearLSSVC,
-    )
-    from .estimators.ls_svm import LSSVC, LSSVR
-    from .estimators.support_vector import L2SVC, EpsilonSVR, HingeSVC
-    from .gram.approximation import Landmarks, RandomFeatures
-    from .report.displays import (
-        CriterionCurveDisplay,
-        CriticalDifferenceDisplay,
-        SpectrumDisplay,
-        ValidationSurfaceDisplay,
-    )
-    from .report.learning_displays import LearnedKernelDisplay, LearningPathDisplay
-    from .search.choice import GridEdgeWarning, one_standard_error
-    from .search.deadline import TimeBudgetWarning
-    from .search.journal import JournalError, JournalWarning
-    from .search.retraining import RetrainingWarning
+if TYPE_CHECKING:  # "as" says that they are exported
+    from . import bounds as bounds
+    from . import criteria as criteria
+    from . import datasets as datasets
+    from . import kernels as kernels
+    from . import report as report
+    from .estimators.calibration import CalibratedSearch as CalibratedSearch
+    from .estimators.calibration import calibrated as calibrated
+    from .estimators.comparison import Comparison as Comparison
+    from .estimators.comparison import compare as compare
+    from .estimators.date_encoder import DateEncoder as DateEncoder
+    from .estimators.decision import cross_val_decision as cross_val_decision
+    from .estimators.default_grid import default_grid as default_grid
+    from .estimators.delivery import RefitWarning as RefitWarning
+    from .estimators.feature_delivery import LandmarksWarning as LandmarksWarning
+    from .estimators.kernel_learn import KernelLearnCV as KernelLearnCV
+    from .estimators.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+    from .estimators.kernel_search import KernelSearchCV as KernelSearchCV
+    from .estimators.landmark_features import LandmarkFeatures as LandmarkFeatures
+    from .estimators.landmark_features import RandomFourierFeatures as RandomFourierFeatures
+    from .estimators.linear_machines import LinearEpsilonSVR as LinearEpsilonSVR
+    from .estimators.linear_machines import LinearHingeSVC as LinearHingeSVC
+    from .estimators.linear_machines import LinearL2SVC as LinearL2SVC
+    from .estimators.linear_machines import LinearLogisticRegression as LinearLogisticRegression
+    from .estimators.linear_machines import LinearLSSVC as LinearLSSVC
+    from .estimators.ls_svm import LSSVC as LSSVC
+    from .estimators.ls_svm import LSSVR as LSSVR
+    from .estimators.support_vector import L2SVC as L2SVC
+    from .estimators.support_vector import EpsilonSVR as EpsilonSVR
+    from .estimators.support_vector import HingeSVC as HingeSVC
+    from .gram.approximation import Landmarks as Landmarks
+    from .gram.approximation import RandomFeatures as RandomFeatures
+    from .report.displays import CriterionCurveDisplay as CriterionCurveDisplay
+    from .report.displays import CriticalDifferenceDisplay as CriticalDifferenceDisplay
+    from .report.displays import SpectrumDisplay as SpectrumDisplay
+    from .report.displays import ValidationSurfaceDisplay as ValidationSurfaceDisplay
+    from .report.learning_displays import LearnedKernelDisplay as LearnedKernelDisplay
+    from .report.learning_displays import LearningPathDisplay as LearningPathDisplay
+    from .search.choice import GridEdgeWarning as GridEdgeWarning
+    from .search.choice import one_standard_error as one_standard_error
+    from .search.deadline import TimeBudgetWarning as TimeBudgetWarning
+    from .search.journal import JournalError as JournalError
+    from .search.journal import JournalWarning as JournalWarning
+    from .search.retraining import RetrainingWarning as RetrainingWarning
 
 __version__ = "0.1.0"
 
 _MODULES = ("bounds", "criteria", "datasets", "kernels", "report")
 _HOMES = {
-    "CalibratedSearch": "estimators.calibration",
-    "Comparison": "estimators.comparison",
-    "CriterionCurveDisplay": "report.displays",
-    "CriticalDifferenceDisplay": "report.displays",
-    "DateEncoder": "estimators.date_encoder",
-    "EpsilonSVR": "estimators.support_vector",
-    "GridEdgeWarning": "search.choice",
-    "HingeSVC": "estimators.support_vector",
-    "JournalError": "search.journal",
-    "JournalWarning": "search.journal",
-    "KernelLearnCV": "estimators.kernel_learn",
-    "KernelLogisticRegression": "estimators.kernel_logistic",
-    "KernelSearchCV": "estimators.kernel_search",
-    "L2SVC": "estimators.support_vector",
-    "LSSVC": "estimators.ls_svm",
-    "LandmarkFeatures": "estimators.landmark_features",
-    "Landmarks": "gram.approximation",
-    "LandmarksWarning": "estimators.feature_delivery",
-    "LinearEpsilonSVR": "estimators.linear_machines",
-    "LinearHingeSVC": "estimators.linear_machines",
-    "LinearL2SVC": "estimators.linear_machines",
-    "LinearLSSVC": "estimators.linear_machines",
-    "LinearLogisticRegression": "estimators.linear_machines",
-    "RandomFeatures": "gram.approximation",
-    "RandomFourierFeatures": "estimators.landmark_features",
-    "LSSVR": "estimators.ls_svm",
-    "LearnedKernelDisplay": "report.learning_displays",
-    "LearningPathDisplay": "report.learning_displays",
-    "RefitWarning": "estimators.delivery",
-    "RetrainingWarning": "search.retraining",
-    "SpectrumDisplay": "report.displays",
-    "ValidationSurfaceDisplay": "report.displays",
-    "TimeBudgetWarning": "search.deadline",
-    "_DecisionValues": "estimators.calibration",
-    "calibrated": "estimators.calibration",
-    "compare": "estimators.comparison",
-    "cross_val_decision": "estimators.decision",
-    "default_grid": "estimators.default_grid",
-    "one_standard_error": "search.choice",
+    "estimators.calibration": ("_DecisionValues", "calibrated", "CalibratedSearch"),
+    "estimators.comparison": ("compare", "Comparison"),
+    "estimators.date_encoder": ("DateEncoder",),
+    "estimators.decision": ("cross_val_decision",),
+    "estimators.default_grid": ("default_grid",),
+    "estimators.delivery": ("RefitWarning",),
+    "estimators.feature_delivery": ("LandmarksWarning",),
+    "estimators.kernel_learn": ("KernelLearnCV",),
+    "estimators.kernel_logistic": ("KernelLogisticRegression",),
+    "estimators.kernel_search": ("KernelSearchCV",),
+    "estimators.landmark_features": ("LandmarkFeatures", "RandomFourierFeatures"),
+    "estimators.linear_machines": (
+        "LinearEpsilonSVR",
+        "LinearHingeSVC",
+        "LinearL2SVC",
+        "LinearLogisticRegression",
+        "LinearLSSVC",
+    ),
+    "estimators.ls_svm": ("LSSVC", "LSSVR"),
+    "estimators.support_vector": ("EpsilonSVR", "HingeSVC", "L2SVC"),
+    "gram.approximation": ("Landmarks", "RandomFeatures"),
+    "report.displays": (
+        "CriterionCurveDisplay",
+        "CriticalDifferenceDisplay",
+        "SpectrumDisplay",
+        "ValidationSurfaceDisplay",
+    ),
+    "report.learning_displays": ("LearnedKernelDisplay", "LearningPathDisplay"),
+    "search.choice": ("GridEdgeWarning", "one_standard_error"),
+    "search.deadline": ("TimeBudgetWarning",),
+    "search.journal": ("JournalError", "JournalWarning"),
+    "search.retraining": ("RetrainingWarning",),
 }
+"""Names by the module that they are written in, which is imported when one of them is first used."""
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "L2SVC",
-    "LSSVC",
-    "LSSVR",
-    "CalibratedSearch",
-    "Comparison",
-    "CriterionCurveDisplay",
-    "CriticalDifferenceDisplay",
-    "DateEncoder",
-    "EpsilonSVR",
-    "GridEdgeWarning",
-    "HingeSVC",
-    "JournalError",
-    "JournalWarning",
-    "KernelLearnCV",
-    "KernelLogisticRegression",
-    "KernelSearchCV",
-    "LandmarkFeatures",
-    "Landmarks",
-    "LandmarksWarning",
-    "LearnedKernelDisplay",
-    "LearningPathDisplay",
-    "LinearEpsilonSVR",
-    "LinearHingeSVC",
-    "LinearL2SVC",
-    "LinearLSSVC",
-    "LinearLogisticRegression",
-    "RandomFeatures",
-    "RandomFourierFeatures",
-    "RefitWarning",
-    "RetrainingWarning",
-    "SpectrumDisplay",
-    "TimeBudgetWarning",
-    "ValidationSurfaceDisplay",
-    "bounds",
-    "calibrated",
-    "compare",
-    "criteria",
-    "cross_val_decision",
-    "datasets",
-    "default_grid",
-    "kernels",
-    "one_standard_error",
-    "report",
-]
+__all__ = sorted([*_MODULES, *(name for name in _HOME_OF if not name.startswith("_"))])
 
 
 def _register_known_estimators() -> None:
@@ -148,8 +109,8 @@ def _register_known_estimators() -> None:
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
-    if name in _HOMES:
-        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _HOME_OF:
+        value = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
