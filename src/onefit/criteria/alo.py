@@ -33,11 +33,10 @@ class ALO(Criterion):
 
     Parameters
     ----------
-    h : float, default=None
-        Half width over which kinks of a loss are smoothed. None: 0.01 for the hinge loss, a hundredth of epsilon
-        for regression, nothing for the squared hinge loss.
-    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
-        Loss to average; None and a callable as in ``CV``.
+    h
+        As in ``BIF``.
+    loss
+        As in ``CV``.
 
     Examples
     --------

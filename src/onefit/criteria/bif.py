@@ -24,12 +24,9 @@ class BIF(Criterion):
     weight -1/(t-1), right for equal folds only; here it is that of each fold's size. Where the system of all rows is
     singular there is no series, and values are those of training.
 
-    Losses of support vector machines are smoothed over ``h`` around their kinks (None: 0.01 for the hinge loss, a
-    hundredth of epsilon for regression; nothing for the squared hinge), and the series starts from the minimiser of
-    the smoothed loss (``start="smoothed"``) or of the loss itself, as the paper does (``"plug-in"``). The rows at
-    which the loss is curved are frozen: even the whole series is one Newton step of each fold, not exact. The logistic
-    loss has derivatives of all orders, which enter by products of lower terms; its whole series is exact.
-    ``scale_penalty``, ``aggregate`` and ``loss`` are those of ``CV``.
+    Losses of support vector machines are smoothed around their kinks. The rows at which the loss is curved are frozen:
+    even the whole series is one Newton step of each fold, not exact. The logistic loss has derivatives of all orders,
+    which enter by products of lower terms; its whole series is exact.
 
     Cost    one fit and O(r l_i²) per fold; O(r n²) with ``scale_penalty``.
     Oracle  dense matrix powers; the paper's operators.
@@ -45,12 +42,8 @@ class BIF(Criterion):
         for regression, nothing for the squared hinge loss.
     start : {"smoothed", "plug-in"}, default="smoothed"
         Solution that the series starts from: of the smoothed loss, or of the loss itself, as in the paper.
-    scale_penalty : bool, default=False
-        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
-    aggregate : {"points", "folds"}, default="points"
-        Mean over all tested rows, or mean of the folds' means.
-    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
-        Loss to average; None and a callable as in ``CV``.
+    scale_penalty, aggregate, loss
+        As in ``CV``.
 
     Examples
     --------

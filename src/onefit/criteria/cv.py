@@ -27,9 +27,7 @@ class CV(Criterion):
     error of a regression. A row of several columns has the mean of their losses: one-vs-rest columns, or the pairs of
     classes that its class is in.
 
-    On a Gram matrix it is the loss of all tested rows (``aggregate="points"``) or the mean of the folds' means
-    (``"folds"``). A search averages folds, and without ``loss`` takes its ``scoring``. With ``scale_penalty`` the
-    penalty follows the number of training rows, as in ``KernelSearchCV``.
+    A search averages folds, and without ``loss`` takes its ``scoring``.
 
     Cost    one factorisation of K and O(Σ l_i² n) for folds of l_i rows.
     Oracle  retraining on every fold.
@@ -51,8 +49,7 @@ class CV(Criterion):
     tolerance : float, default=1e-3
         Error of certified values of a regression, relative to the standard deviation of the targets.
     loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
-        Loss to average; a callable takes targets and decision values and returns one number for each row. None:
-        wrong labels, or the squared error of a regression.
+        Loss to average, as above.
 
     Examples
     --------

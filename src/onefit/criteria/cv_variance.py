@@ -30,8 +30,7 @@ class CVVariance(Criterion):
     estimates without bias. The default ρ is the share of the rows that a split tests, 1/k: the correction of Nadeau &
     Bengio. It makes the bracket :math:`S^2 (1/k + 1/(k-1))`. Folds that are independent have ρ = 0.
 
-    A list of ``eta`` is chosen from by an inner threefold cross-validation of a search. Of repeated cross-validation
-    all folds count as k. ``scale_penalty`` as in ``CV``.
+    Of repeated cross-validation all folds count as k.
 
     Cost    that of exact cross-validation.
     Oracle  retraining on every fold.
@@ -45,10 +44,8 @@ class CVVariance(Criterion):
         Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
     correlation : float, default=None
         Correlation of two folds' errors, from 0 up to 1; None: the share of the rows that a split tests.
-    scale_penalty : bool, default=False
-        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
-    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
-        Loss to average; None and a callable as in ``CV``.
+    scale_penalty, loss
+        As in ``CV``.
 
     Examples
     --------

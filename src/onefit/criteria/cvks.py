@@ -22,10 +22,8 @@ class CVKS(Criterion):
     The cross-validated ``loss`` is one of those of ``CV``. None is the loss of the machine: squared for least squares,
     hinge for support vector classification (of several classes the mean over the pairs that a row's class is in),
     epsilon-insensitive for support vector regression. Held-out values are exact, or with ``order`` those of the
-    influence-function series of that order (Section VI of the paper), as in ``BIF``. A list of ``eta``
-    is chosen from by an inner threefold cross-validation of a search. ``scale_penalty`` as in ``CV``.
-    ``aggregate="points"`` pools the rows; the paper averages the folds' means, ``aggregate="folds"``.
-    ``norm`` is that of ``kernel_stability``.
+    influence-function series of that order (Section VI of the paper), as in ``BIF``. The paper averages the folds'
+    means, ``aggregate="folds"``.
 
     Cost    that of exact cross-validation, and a pass over K.
     Oracle  retraining on every fold, and the largest eigenvalue of every K - K^i.
@@ -37,10 +35,8 @@ class CVKS(Criterion):
     ----------
     eta : float or list of float, default=0.5
         Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
-    scale_penalty : bool, default=False
-        Whether the penalty follows the number of training rows, as in ``KernelSearchCV``.
-    aggregate : {"points", "folds"}, default="points"
-        Mean over all tested rows, or mean of the folds' means.
+    scale_penalty, aggregate
+        As in ``CV``.
     loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
         Loss to average; None is the loss of the machine.
     norm : {"spectral", "trace", "frobenius"}, default="spectral"

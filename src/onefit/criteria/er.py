@@ -19,9 +19,7 @@ class ER(Criterion):
 
     .. math:: R_{emp} + \eta / ER_t, \qquad ER_t = \sum_{j \le t} s_j / \sum_{j > t} s_j
 
-    ``components`` is t; "sqrt" means ⌊√n⌋. A list of either parameter is chosen from by an inner threefold
-    cross-validation of a search. If the rank is at most t the ratio is infinite and the risk alone remains; NaN for
-    K = 0.
+    If the rank is at most t the ratio is infinite and the risk alone remains; NaN for K = 0.
 
     The four papers print no formula of it: the one on the spectral measure compares with it (Section 5), says that it
     has two parameters (Section 1), and gives no value of either. The formula is as known from the literature, not

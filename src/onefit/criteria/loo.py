@@ -20,10 +20,8 @@ class LOO(Criterion):
 
     .. math:: \frac1n \sum_i \mathrm{loss}(y_i, y_i - r_i), \qquad r_i = \frac{y_i - f_i}{1 - H_{ii}}
 
-    ``loss`` is that of ``CV``: without one the squared error in regression and the share of wrong labels in
-    classification. ``loss="squared"`` is PRESS / n, of classes with targets -1 and +1. Labels are read from values that
-    have the right signs however small they are, which y_i - r_i has not. The held-out errors are not
-    weighted, whatever the rows weigh in training. ``scale_penalty`` trains with (n-1)/n of the ridge.
+    Labels are read from values that have the right signs however small they are, which y_i - r_i has not. The held-out
+    errors are not weighted, whatever the rows weigh in training.
 
     Cost    one factorisation, then O(n²) a penalty; O(n²) more for each value below rounding (narrow kernels).
     Oracle  n fits.
@@ -35,7 +33,7 @@ class LOO(Criterion):
     scale_penalty : bool, default=False
         Whether to train with (n-1)/n of the ridge.
     loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
-        Loss to average; None: wrong labels, or the squared error of a regression. "squared" is PRESS / n.
+        Loss to average, as in ``CV``. "squared" is PRESS / n, of classes with targets -1 and +1.
 
     Examples
     --------

@@ -18,7 +18,7 @@ class PEP(Criterion):
 
     .. math:: PEP_t = \sum_{j \le t} s_j / \sum_j s_j
 
-    ``components`` is t; "sqrt" means ⌊√n⌋. Negative eigenvalues count as zero; NaN for K = 0.
+    Negative eigenvalues count as zero; NaN for K = 0.
 
     The four papers only cite it, the one on the spectral measure in Section 1. The formula is as known from the
     literature, not compared with the source, and ⌊√n⌋ is a choice made here.

@@ -20,8 +20,7 @@ class RKS(Criterion):
 
     The risk averages ``loss``, one of those of ``CV``. None is the loss of the machine: squared for least squares (the
     mean over one-vs-rest columns), hinge for support vector classification (of several classes the mean over the pairs
-    that a row's class is in), epsilon-insensitive for support vector regression. A list of
-    ``eta`` is chosen from by an inner threefold cross-validation of a search. ``norm`` is that of ``kernel_stability``.
+    that a row's class is in), epsilon-insensitive for support vector regression.
 
     Cost    one fit and a pass over K.
     Oracle  a fit, and the largest eigenvalue of every K - K^i.

@@ -26,10 +26,8 @@ class SPS(Criterion):
     The exact double sum is tr K: the eigenvalues interlace, so the absolute values drop. For every kernel with
     K(x, x) = 1 the exact penalty is thus the constant 1/n, and only the first-order one, which the paper computes,
     tells kernels apart: it lies between one and three times the exact one. The paper has no ``delta``;
-    that on kernel stability has one (Section VII). A list of ``delta`` is chosen from by an inner threefold
-    cross-validation of a search. Needs a positive semi-definite K.
-    ``loss`` is that of ``RKS``. The theorem is one of least squares; the paper extends its bound to SVMs, for which the
-    paper on kernel stability compares with this criterion.
+    that on kernel stability has one (Section VII). Needs a positive semi-definite K. The theorem is one of least
+    squares; the paper extends its bound to SVMs, for which the paper on kernel stability compares with this criterion.
 
     Cost    one fit and O(n) exact; one spectrum and O(n²) first order, O(n) for a constant diagonal. A
             K that is not known to be positive semi-definite takes a spectrum in any case.
@@ -44,8 +42,8 @@ class SPS(Criterion):
         Whether eigenvalues change exactly, or to first order, as in the paper.
     delta : float or list of float, default=1.0
         Weight of the penalty; of a list a search chooses one by an inner threefold cross-validation.
-    loss : {"error", "squared", "hinge", "absolute"} or callable, default=None
-        Loss of the risk; None is the loss of the machine.
+    loss
+        As in ``RKS``.
 
     Examples
     --------
