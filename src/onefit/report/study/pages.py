@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
-from .figures import Picture
-from .latex import latex, latex_grid, latex_heads, latex_number
+from .latex import latex, latex_heads, latex_number
 from .numbers import capitalised, duration, equation, fixed, probability
-from .view import StudyView
 
 STATUS_CLASSES = {HOLDS: "holds", MIXED: "mixed", FAILS: "fails", UNTESTED: "untested"}
 TEMPLATES = Path(__file__).parent / "templates"
@@ -63,18 +60,3 @@ def _environment(escaping: bool) -> Environment:
 def render(template: str, **context: Any) -> str:
     """Fill a template; texts are escaped in HTML, and by filters elsewhere."""
     return _environment(".html" in template).get_template(template).render(**context)
-
-
-def markdown_page(shown: StudyView, drawn: Sequence[Picture]) -> str:
-    """The study as Markdown; figures are files beside it."""
-    return render("study.md.j2", shown=shown, drawn=drawn)
-
-
-def html_page(shown: StudyView, drawn: Sequence[Picture]) -> str:
-    """The study as one HTML file that loads nothing."""
-    return render("study.html.j2", shown=shown, drawn=drawn)
-
-
-def latex_table(shown: StudyView) -> str:
-    """The tables of a study for a document with the packages booktabs and longtable."""
-    return render("study.tex.j2", shown=shown, grids=[latex_grid(grid) for grid in shown.grids])
