@@ -10,6 +10,7 @@ import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -110,19 +111,10 @@ def _entries() -> dict[str, DataSet]:
 
 def _entry(row: dict[str, str]) -> DataSet:
     counts = [pair.split(":") for pair in row["classes"].split(";") if pair]
-    return DataSet(
-        name=row["name"],
-        aliases=tuple(alias for alias in row["aliases"].split(";") if alias),
-        task=row["task"],
-        rows=int(row["rows"]),
-        features=int(row["features"]),
-        classes=tuple((int(label), int(rows)) for label, rows in counts),
-        bundled=row["bundled"],
-        file=row["file"],
-        sha256=row["sha256"],
-        url=row["url"],
-        remark=row["remark"],
-    )
+    numbers: dict[str, Any] = {name: int(row[name]) for name in ("rows", "features")}
+    aliases = tuple(alias for alias in row["aliases"].split(";") if alias)
+    classes = tuple((int(label), int(rows)) for label, rows in counts)
+    return DataSet(**{**row, **numbers, "aliases": aliases, "classes": classes})
 
 
 @cache

@@ -69,8 +69,8 @@ def write_study(outcome: Outcome, folder: str | PathLike[str], *, manifest: Mapp
     """Write a study's tables, pages, figures and manifest; returns the files in the order of their names.
 
     ``<key>.csv`` has our numbers and the printed ones, ``.md``, ``.html`` and ``.tex`` show them, ``.svg`` are
-    figures; HTML loads nothing, LaTeX needs the packages booktabs and longtable. Whatever has times in it, and so differs from run to run, has "seconds" in its name: of a study of
-    seconds everything but the manifest.
+    figures; HTML loads nothing, LaTeX needs the packages booktabs and longtable. Whatever has times in it, and so
+    differs from run to run, has "seconds" in its name: of a study of seconds everything but the manifest.
     """
     shown = view(outcome)
     drawn = pictures(shown)
