@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from inspect import getclosurevars, isfunction
 from typing import Any
 
@@ -14,10 +13,9 @@ def follow_autologging(cls: type) -> bool:
 
     ``mlflow.sklearn.autolog()`` wraps the classes that it finds in scikit-learn, by a function that works for every
     search. MLflow has no public way to give it other classes, so the function is taken from the wrapper; where a
-    version of MLflow keeps it elsewhere nothing is wrapped. Switching autologging off unwraps both classes.
+    version of MLflow keeps it elsewhere nothing is wrapped. Switching autologging off unwraps both classes. Not to be
+    called where MLflow is not imported.
     """
-    if "mlflow" not in sys.modules:
-        return False
     wanted, present = _wrapping_of(GridSearchCV), _wrapping_of(cls)
     if wanted is None or wanted == present:
         return False

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._public import set_module
 from ..data.coding import PairCoding
+from .decision import decides_pairs
 
 
 @set_module("onefit")
@@ -119,12 +119,8 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):
         """(n, 1) for two classes and (n, n_classes) for more, also where decisions are those of pairs."""
         if decision.ndim == 1:
             return decision[:, None]
-        model = self.search_.best_estimator_
-        while isinstance(model, Pipeline):
-            model = model.steps[-1][1]
-        if getattr(model, "decision_function_shape", "ovr") == "ovo":
-            return PairCoding(self.classes_, True).decision(-decision)
-        return decision
+        pairs = decides_pairs(self.search_.best_estimator_)
+        return PairCoding(self.classes_, True).decision(-decision) if pairs else decision
 
 
 @set_module("onefit")

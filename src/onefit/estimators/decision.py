@@ -212,8 +212,8 @@ def _on_features(request: Request, params: dict[str, Any]) -> np.ndarray:
     """Values of a candidate on explicit features: a pass over the rows for the sums, and one for the values."""
     planned = plan(replace(request, scoring=None, deadline=Deadline()), [params])
     row = evaluate_single(planned)
-    assert planned.settings is not None
-    return assemble(row.values, request.folds, planned.paths[0].coded.coding, planned.settings.present, warn=False)
+    present = planned.known_settings.present
+    return assemble(row.values, request.folds, planned.paths[0].coded.coding, present, warn=False)
 
 
 def _by_training(estimator, request: Request) -> np.ndarray:
@@ -236,7 +236,7 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
     coding, parts, present = Coding(classes, flat=True), [], []
     for value, (_, found) in zip(values, trained):
         columns = np.searchsorted(classes, found)
-        if _decides_pairs(estimator) or (value.ndim > 1 and value.shape[1] != len(found)):
+        if decides_pairs(estimator) or (value.ndim > 1 and value.shape[1] != len(found)):
             raise ValueError(
                 "A split lacks a class, and the estimator has one decision value for each pair of classes."
             )
@@ -252,7 +252,7 @@ def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
     return parts, coding, present
 
 
-def _decides_pairs(estimator) -> bool:
+def decides_pairs(estimator) -> bool:
     """Whether decision values are said to be those of pairs: of three classes there are as many pairs as classes."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import nullcontext
 from functools import partial
@@ -230,7 +231,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
 
         ``params`` (``groups``, ``sample_weight``, …) go where GridSearchCV would send them.
         """
-        if follow_autologging(KernelSearchCV):
+        if "mlflow" in sys.modules and follow_autologging(KernelSearchCV):
             return self.fit(X, y, **params)  # MLflow's wrapper of what follows
         self._forget()
         request, criteria = self._request(X, y, params)

@@ -270,17 +270,12 @@ def _tell_limits(row: Row, used: np.ndarray, found: Iterable[HeldOut]) -> None:
     """Say that values at the penalties ``used`` are those of singular systems, or that rounding is seen in them."""
     for held in found:
         if held.least_squares is not None and held.least_squares[used].any():
-            row.add_status(f"least-squares solution: {held.reason}")
-            row.exactness, row.error_bound = _at_best_approximate(row), np.inf  # the rank is a matter of rounding
+            row.doubt(f"least-squares solution: {held.reason}")
+            row.error_bound = np.inf  # the rank is a matter of rounding
             return
         if held.rounded is not None and held.rounded[used].any():
-            row.add_status(held.rounding or ROUNDED)
-            row.exactness = _at_best_approximate(row)
+            row.doubt(held.rounding or ROUNDED)
             return
-
-
-def _at_best_approximate(row: Row) -> Exactness:
-    return Exactness.APPROXIMATE if row.exactness == Exactness.EXACT else row.exactness
 
 
 def _keep_best_values(rows: list[Row]) -> None:

@@ -33,8 +33,7 @@ LOGGER = logging.getLogger("onefit")
 
 def evaluate_single(planned: Plan) -> Row:
     """The row of the only candidate of a plan, which has a fast path."""
-    assert planned.settings is not None
-    ((_, outcome),) = Executor(planned.resources).run(planned.tasks, planned.settings)
+    ((_, outcome),) = Executor(planned.resources).run(planned.tasks, planned.known_settings)
     (row,) = outcome.rows
     return row
 
@@ -133,8 +132,7 @@ class Execution:
 
     def _run_tasks(self, planned: Plan) -> dict[int, str]:
         """Evaluate kernels; of candidates that have to be retrained after all, the reasons."""
-        settings, tasks = planned.settings, planned.tasks
-        assert settings is not None
+        settings, tasks = planned.known_settings, planned.tasks
         self.present = settings.present
         if settings.certify is not None:
             settings = replace(settings, certify=settings.certify.after([self._proved]))
@@ -267,9 +265,8 @@ class Execution:
 
     def _announce_passes(self, planned: Plan) -> None:
         """Say how long passes over many rows will take, before the first."""
-        assert planned.settings is not None
         with blas_limit(planned.resources.blas_threads):
-            expected = forecast(planned.tasks, planned.settings, planned.resources.workers)
+            expected = forecast(planned.tasks, planned.known_settings, planned.resources.workers)
         self._pace = None if expected is None else Pace(expected, planned.resources.workers)
         if expected is not None:
             self._say(str(expected))

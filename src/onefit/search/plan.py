@@ -64,6 +64,12 @@ class Plan:
     settings: Settings | None = None  # None if there are no tasks
 
     @property
+    def known_settings(self) -> Settings:
+        """The settings of a plan that has tasks."""
+        assert self.settings is not None
+        return self.settings
+
+    @property
     def paths(self) -> list[Path]:
         """The paths of all tasks."""
         return [path for task in self.tasks for path in task.paths]

@@ -198,13 +198,8 @@ class StandInLabels(ClassifierMixin, _StandIn):
         return self.classes
 
 
-class StandInClassifier(ClassifierMixin, _StandIn):
+class StandInClassifier(StandInLabels):
     """Knows ``decision_function`` and ``predict``."""
-
-    @property
-    def classes_(self):
-        """The classes that were trained on."""
-        return self.classes
 
     def decision_function(self, X):
         """The known decision values of the rows X."""

@@ -97,6 +97,11 @@ class Row:
         known = () if self.status == "ok" else (self.status,)
         self.status = "; ".join([*known, *remarks])
 
+    def doubt(self, *remarks: str) -> None:
+        """Say why an exact row is an approximate one."""
+        self.add_status(*remarks)
+        self.exactness = Exactness.APPROXIMATE if self.exactness == Exactness.EXACT else self.exactness
+
     def agrees(self, other: Row) -> bool:
         """Whether another row has the same scores on every split, those of training rows included."""
         return all(

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from ..machines import Exactness
 from .determinacy import differ
 from .scoring import ScoredRows, Scoring
 from .tasks import Path, Row, Settings
@@ -69,9 +68,7 @@ class TrainScores:
         """Give each row its scores; leave-one-out gets their mean."""
         for k, row in enumerate(rows):
             if self.decided_by_ties[k] and row.retrain is None:
-                row.add_status(TIES)
-                if row.exactness == Exactness.EXACT:
-                    row.exactness = Exactness.APPROXIMATE
+                row.doubt(TIES)
             for name, scores in self.scores.items():
                 pooled = self.settings.folds.leave_one_out
                 row.train[name] = scores[k].mean(keepdims=True) if pooled else scores[k]
