@@ -10,10 +10,9 @@ plain ridge, and the bias is a direction that is projected out: one algebra for 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data import Fold, Targets
 from ...gram import Gram
@@ -88,22 +87,21 @@ class SquareLoss:
             route = gram.route(folds.training_sizes, n_ridges, leave_one_out=folds.leave_one_out, positive=positive)
             if np.isfinite(order):
                 route = "spectrum"
+        fits = _FoldFits(self, gram, targets, ridges, scale_penalty, on_train)
         with problem.ledger.record("heldout"):
             if gram.features is not None and not (np.isfinite(order) or folds.leave_one_out) and (ridges > 0).all():
-                shares = [_penalty_share(gram, len(fold.train), scale_penalty) for fold in folds]
                 held = held_out_on_features(
-                    gram.features, folds, targets, ridges, bias=self.bias, shares=shares, on_train=on_train
+                    gram.features, folds, targets, ridges, bias=self.bias, shares=fits.shares, on_train=on_train
                 )
                 mark_inaccurate(held, targets)
                 return held
             if route == "per_fold":
-                held = self._fold_by_fold(gram, targets, ridges, scale_penalty, on_train)
+                held = fits.run()
                 if gram.refinable:
-                    refinement = self._refine(held, gram, targets, ridges, scale_penalty, on_train)
-                    refinement.by_training(whatever_it_costs=True)
+                    fits.refinement(held).by_training(whatever_it_costs=True)
                 mark_inaccurate(held, targets)
                 return held
-            fit = _OneFit(self, gram, targets, ridges, scale_penalty, order, resolve_small, on_train)
+            fit = _OneFit(self, gram, targets, ridges, scale_penalty, on_train, order, resolve_small)
             try:
                 held = fit.run(route)
             except NotPositiveDefiniteError:
@@ -111,7 +109,7 @@ class SquareLoss:
             factor = fit.factor
             del fit
             if not np.isfinite(order) and gram.refinable:
-                refinement = self._refine(held, gram, targets, ridges, scale_penalty, on_train)
+                refinement = fits.refinement(held)
                 refinement.by_identities(factor)
                 if refinement.doubtful.any():
                     del factor
@@ -119,22 +117,10 @@ class SquareLoss:
                     refinement.by_training()
             if self.minimum_norm and held.failed.any():
                 gram.forget_factors()
-                self._train_singular(held, gram, targets, ridges, scale_penalty, on_train)
+                fits.train_singular(held)
             if not np.isfinite(order):
                 mark_inaccurate(held, targets)
             return held
-
-    def _refine(
-        self,
-        held: HeldOut,
-        gram: Gram,
-        targets: Targets,
-        ridges: Array,
-        scale_penalty: bool,
-        on_train: OnTrain | None,
-    ) -> Refinement:
-        shares = [_penalty_share(gram, len(fold.train), scale_penalty) for fold in gram.problem.folds]
-        return Refinement(held, gram, targets, ridges, shares, self.bias, on_train)
 
     def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
         """Held-out values for one ridge, with derivatives."""
@@ -151,73 +137,79 @@ class SquareLoss:
         """The machine trained on all rows, for every ridge."""
         return smoother_path(gram, targets, penalties, bias=self.bias, spectral=spectral, values=values)
 
-    def _fold_by_fold(
-        self, gram: Gram, targets: Targets, ridges: Array, scale_penalty: bool, on_train: OnTrain | None
-    ) -> HeldOut:
-        """Train on every split from its part of the shared base: t factorisations, the whole path from each."""
-        problem = gram.problem
-        parts, singular_somewhere, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
-        for number, fold in enumerate(problem.folds):
-            weights = targets.fold_weights(number)
-            rows = _rows_with_weight(fold.train, weights)
-            fitted = fit_gram(
-                gram.part(rows),
-                targets.Y[rows],
-                ridges * _penalty_share(gram, len(fold.train), scale_penalty),
-                weights=None if weights is None else weights[rows],
-                bias=self.bias,
-                minimum_norm=self.minimum_norm,
-            )
-            singular_somewhere |= fitted.singular
-            values = fitted.predict(gram.block(fold.test, rows))
-            largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
-            error = np.fmax(error, (fitted.error + LAST_DIGITS) * largest)
-            parts.append(values)
-            if on_train is not None:
-                on_train(number, np.arange(len(ridges)), fitted.predict(gram.block(fold.train, rows)))
-        nowhere = np.zeros(len(ridges), dtype=bool)
-        failed, solved = (nowhere, singular_somewhere) if self.minimum_norm else (singular_somewhere, nowhere)
-        test = problem.folds.pooled(parts)
-        return HeldOut(test, error, failed, exact=True, reason=SINGULAR, least_squares=solved)
-
-    def _train_singular(
-        self,
-        held: HeldOut,
-        gram: Gram,
-        targets: Targets,
-        ridges: Array,
-        scale_penalty: bool,
-        on_train: OnTrain | None,
-    ) -> None:
-        """Replace the values of ridges that failed by those of the solutions of minimum norm."""
-        failed = held.failed.copy()
-
-        def report(number: int, _: NDArray[np.intp], values: Array) -> None:
-            everything = np.full((len(ridges), *values.shape[1:]), np.nan)
-            everything[failed] = values
-            assert on_train is not None
-            on_train(number, np.arange(len(ridges)), everything)
-
-        found = self._fold_by_fold(gram, targets, ridges[failed], scale_penalty, None if on_train is None else report)
-        for part, values in zip(held.test, found.test):
-            part[failed] = values
-        held.error[failed], held.failed[failed] = found.error, False
-        held.least_squares = np.zeros(len(ridges), dtype=bool)
-        held.least_squares[failed] = found.least_squares  # a training set may be regular where all rows are not
-
 
 @dataclass
-class _OneFit:
-    """All splits from one factorisation of the full data."""
+class _Fits:
+    """A learner along a path of ridges on one Gram: what all ways to its held-out values share."""
 
     learner: SquareLoss
     gram: Gram
     targets: Targets
     ridges: Array
     scale_penalty: bool
+    on_train: OnTrain | None
+
+    @property
+    def shares(self) -> list[float]:
+        """The factor on the ridge of every split."""
+        return [_penalty_share(self.gram, len(fold.train), self.scale_penalty) for fold in self.gram.problem.folds]
+
+
+class _FoldFits(_Fits):
+    """Every split from a factorisation of its own."""
+
+    def run(self) -> HeldOut:
+        """Train on every split from its part of the shared base: t factorisations, the whole path from each."""
+        problem, gram, targets, ridges = self.gram.problem, self.gram, self.targets, self.ridges
+        parts, singular_somewhere, error = [], np.zeros(len(ridges), dtype=bool), np.zeros(len(ridges))
+        for number, (fold, share) in enumerate(zip(problem.folds, self.shares)):
+            weights = targets.fold_weights(number)
+            rows = _rows_with_weight(fold.train, weights)
+            fitted = fit_gram(
+                gram.part(rows), targets.Y[rows], ridges * share, weights=None if weights is None else weights[rows],
+                bias=self.learner.bias, minimum_norm=self.learner.minimum_norm,
+            )  # fmt: skip
+            singular_somewhere |= fitted.singular
+            values = fitted.predict(gram.block(fold.test, rows))
+            largest = np.maximum(np.abs(values).max(axis=(1, 2)), float(np.abs(targets.Y).max(initial=0.0)))
+            error = np.fmax(error, (fitted.error + LAST_DIGITS) * largest)
+            parts.append(values)
+            if self.on_train is not None:
+                self.on_train(number, np.arange(len(ridges)), fitted.predict(gram.block(fold.train, rows)))
+        nowhere = np.zeros(len(ridges), dtype=bool)
+        solvable = self.learner.minimum_norm
+        failed, solved = (nowhere, singular_somewhere) if solvable else (singular_somewhere, nowhere)
+        test = problem.folds.pooled(parts)
+        return HeldOut(test, error, failed, exact=True, reason=SINGULAR, least_squares=solved)
+
+    def refinement(self, held: HeldOut) -> Refinement:
+        """Values that can be computed again where rounding is seen in them."""
+        return Refinement(held, self.gram, self.targets, self.ridges, self.shares, self.learner.bias, self.on_train)
+
+    def train_singular(self, held: HeldOut) -> None:
+        """Replace the values of ridges that failed by those of the solutions of minimum norm."""
+        failed, tell = held.failed.copy(), self.on_train
+
+        def report(number: int, _: Rows, values: Array) -> None:
+            everything = np.full((len(failed), *values.shape[1:]), np.nan)
+            everything[failed] = values
+            assert tell is not None
+            tell(number, np.arange(len(failed)), everything)
+
+        found = replace(self, ridges=self.ridges[failed], on_train=None if tell is None else report).run()
+        for part, values in zip(held.test, found.test):
+            part[failed] = values
+        held.error[failed], held.failed[failed] = found.error, False
+        held.least_squares = np.zeros(len(failed), dtype=bool)
+        held.least_squares[failed] = found.least_squares  # a training set may be regular where all rows are not
+
+
+@dataclass
+class _OneFit(_Fits):
+    """All splits from one factorisation of the full data."""
+
     order: float
     resolve_small: bool
-    on_train: OnTrain | None
 
     def run(self, route: Route) -> HeldOut:
         problem, ridges = self.gram.problem, self.ridges
@@ -269,7 +261,7 @@ class _OneFit:
         for size in sorted(set(folds.training_sizes)):
             yield _penalty_share(self.gram, size, True), [i for i in numbers if folds.training_sizes[i] == size]
 
-    def _fill(self, positions: NDArray[np.intp], inverse: Inverse, numbers: list[int]) -> None:
+    def _fill(self, positions: Rows, inverse: Inverse, numbers: list[int]) -> None:
         """Write the out-of-fold values of some ridges and splits."""
         problem = self.gram.problem
         dual = inverse.apply(self.targets.Y * self.scale)
@@ -294,7 +286,7 @@ class _OneFit:
             if self.on_train is not None:
                 self._report_training_rows(number, positions, inverse, dual, fold, residuals)
 
-    def _note_growth(self, positions: NDArray[np.intp], inverse: Inverse, dual: Array, residuals: Array) -> None:
+    def _note_growth(self, positions: Rows, inverse: Inverse, dual: Array, residuals: Array) -> None:
         r"""Keep the relative rounding of held-out values of an indefinite K, :math:`10 \epsilon \|G\| \|G_{II}^{-1}\|`.
 
         Training sets may be nearly singular where all rows are not: :math:`\|G_{II}^{-1}\|` may exceed the norm of K,
@@ -305,14 +297,14 @@ class _OneFit:
             grown = np.linalg.norm(residuals, axis=(1, 2)) / np.linalg.norm(dual, axis=(1, 2))
             self.growth[positions] = np.fmax(self.growth[positions], 10 * EPS * inverse.norms() * grown)
 
-    def _left_out_singly(self, positions: NDArray[np.intp], inverse: Inverse, dual: Array) -> Array:
+    def _left_out_singly(self, positions: Rows, inverse: Inverse, dual: Array) -> Array:
         """Leave-one-out values of all rows (L, n, c)."""
         Y, weights = self.targets.Y, self.targets.fold_weights(0)
         residuals = heldout.single_residuals(inverse, dual)
         for row in [] if inverse.definite else range(len(Y)):
             self._note_growth(positions, inverse, dual[:, [row]], residuals[:, [row]])
         return small_values.left_out_values(
-            self.gram, inverse, dual, residuals, Y, weights, self._coupling(), resolve=self.resolve_small
+            self.gram, inverse, dual, residuals, Y, weights, self.factor.coupling, resolve=self.resolve_small
         )
 
     def _without_rounding(self, inverse: Inverse, dual: Array, fold: Fold, residuals: Array, exact: bool) -> Array:
@@ -341,12 +333,9 @@ class _OneFit:
         """Values of removed ``rows`` from the coefficients of the others."""
         after = heldout.remaining_dual(inverse, dual, fold.removed, residuals) * self.scale
         weights = self.targets.fold_weights(0)
-        return small_values.block_values(self.gram, rows, fold, after, self.targets.Y, weights, self._coupling())
+        return small_values.block_values(self.gram, rows, fold, after, self.targets.Y, weights, self.factor.coupling)
 
-    def _coupling(self) -> Array | None:
-        return self.factor.coupling
-
-    def _series(self, inverse: Inverse, dual: Array, fold: Fold, positions: NDArray[np.intp]) -> Array:
+    def _series(self, inverse: Inverse, dual: Array, fold: Fold, positions: Rows) -> Array:
         """Residuals by the influence-function series; its error bound is kept."""
         order = int(self.order)
         if self.scale_penalty:
@@ -362,13 +351,7 @@ class _OneFit:
         return residuals
 
     def _report_training_rows(
-        self,
-        number: int,
-        positions: NDArray[np.intp],
-        inverse: Inverse,
-        dual: Array,
-        fold: Fold,
-        residuals: Array,
+        self, number: int, positions: Rows, inverse: Inverse, dual: Array, fold: Fold, residuals: Array
     ) -> None:
         """``f = y - ridge dual / w`` on the rows that were trained on."""
         remaining = heldout.remaining_dual(inverse, dual, fold.removed, residuals)[:, fold.train]
