@@ -48,7 +48,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     try:
         for path in task.paths:
             if settings.deadline.passed(may_end or any(row.scored for row in rows)):
-                rows += [Row.unreached(entry.candidate) for entry in path.entries]
+                rows += map(Row.unreached, path.numbers)
             else:
                 rows += evaluate_path(grams, path, settings)
         return rows
@@ -224,7 +224,7 @@ def appraisal_of(grams: _Grams | FeatureGrams, path: Path, settings: Settings, k
             known[series, scale_penalty] = _hold_out(grams, path, series=series, scale_penalty=scale_penalty)
         return known[series, scale_penalty]
 
-    evidence = Evidence(grams.whole, settings.target, path.machine, out_of_fold, settings.present)
+    evidence = Evidence(grams.whole, settings.target, path, out_of_fold, settings.present)
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
     return Appraisal(settings.criteria, evidence, grams.judged, strict)
 
@@ -234,8 +234,8 @@ def _judged_rows(appraisal: Appraisal, path: Path, settings: Settings, seconds: 
     criterion, values = settings.criteria[0], appraisal.values[appraisal.names[0]]
     sign = 1.0 if criterion.greater_is_better else -1.0
     rows = []
-    for entry, value in zip(path.entries, values):
-        row = Row(entry.candidate, {"score": np.array([sign * value])})
+    for number, value in zip(path.numbers, values):
+        row = Row(number, {"score": np.array([sign * value])})
         row.exactness = Exactness.APPROXIMATE if path.frozen else criterion.exactness
         row.status = "shared preprocessing" if path.frozen else "ok"
         row.fit_seconds = seconds / len(path.entries)

@@ -110,7 +110,7 @@ class Execution:
             self.request = replace(self.request, basis=basis)
             planned.tasks = [replace(task, basis=basis) for task in planned.tasks]
         self.table.same_as.update(planned.same_as)
-        self.coded.update({entry.candidate: path.coded for path in planned.paths for entry in path.entries})
+        self.coded.update({number: path.coded for path in planned.paths for number in path.numbers})
         warn_retraining(planned.retrain, len(self.table.candidates))
         self._announce(planned, len(candidates))
         if self.request.basis is not None and planned.tasks:

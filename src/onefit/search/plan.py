@@ -34,7 +34,7 @@ from .request import Request
 from .retraining import scaled_penalty
 from .routing import features_of, sample_weight_of, transformers_key
 from .scoring import ScoredRows
-from .tasks import Entry, KernelTask, Path, Settings, order_tasks
+from .tasks import KernelTask, Path, Settings, order_tasks
 
 MANY_PAIRS = 45
 """Pairs of classes from which on, if they are small, the work of each one outweighs what its penalties share."""
@@ -106,7 +106,7 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
     """Sort candidates into tasks, those to retrain, those that make no sense, and those that repeat others."""
     planned, data = Plan(), _Data(request)
     paths: dict[Any, Path] = {}
-    entries: defaultdict[Any, dict[tuple[float, ...], Entry]] = defaultdict(dict)
+    numbers: defaultdict[Any, dict[tuple[float, ...], int]] = defaultdict(dict)  # of candidates, by their penalties
     for number, params in enumerate(candidates, first):
         model = clone(request.estimator).set_params(**clone(params, safe=False))
         try:
@@ -138,16 +138,15 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
             planned.refused[number] = error
             continue
         key = (inputs, kernel, candidate.explicit, machine.learner, machine.class_weight, machine.pairs, machine.link)
-        entry = entries[key].setdefault(machine.penalties, Entry(number, machine.penalties))
-        if entry.candidate != number:
-            planned.same_as[number] = entry.candidate
+        if (known := numbers[key].setdefault(machine.penalties, number)) != number:
+            planned.same_as[number] = known
             continue
         frozen = inputs.frozen or (request.shared and (machine.class_weight == "balanced" or kernel.follows_data))
         balanced = machine.class_weight, machine.balance_weighted
-        paths.setdefault(key, Path(machine.learner, targets, coded, frozen, (), inputs.target, *balanced))
+        paths.setdefault(key, Path(machine.learner, targets, coded, (), (), frozen, inputs.target, *balanced))
     tasks: defaultdict[tuple[Inputs, Kernel, bool], list[Path]] = defaultdict(list)
     for key, path in paths.items():
-        tasks[key[:3]].append(replace(path, entries=tuple(entries[key].values())))
+        tasks[key[:3]].append(replace(path, candidates=tuple(numbers[key]), numbers=tuple(numbers[key].values())))
     planned.tasks = order_tasks(
         [
             KernelTask(inputs, kernel, tuple(own), request.basis, explicit)
@@ -309,7 +308,7 @@ def _refuse_retraining(request: Request, planned: Plan) -> None:
 
 def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) -> None:
     """An error if a criterion is not defined for some candidate that is not retrained, or needs one that is."""
-    situations = {situation_of(target, path.machine) for path in planned.paths}
+    situations = {situation_of(target, path) for path in planned.paths}
     for criterion in request.criteria:
         for situation in situations:
             criterion.check(situation)

@@ -6,7 +6,6 @@ import math
 from collections import deque
 from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..criteria.base import Criterion
 from ..data import Folds, Targets
-from ..data.coding import CodedTargets, row_weights
+from ..data.coding import row_weights
 from ..data.targets import Labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, View
@@ -23,7 +22,7 @@ from ..gram.streamed import SumsStore
 from ..kernels import Kernel
 from ..machines import Exactness
 from ..machines.capabilities import at_penalties
-from ..machines.contract import Learner, Series
+from ..machines.contract import Series
 from ..machines.evidence import MachinePath
 from .certify import Certify
 from .deadline import Deadline
@@ -129,18 +128,15 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Path:
-    """Candidates that differ in regularisation only.
+class Path(MachinePath):
+    """Candidates that differ in regularisation only, and their ``numbers`` in the grid.
 
     ``transformed`` are targets that a machine sees in place of the given ones. ``class_weight`` and
     ``balance_weighted`` are those of the machine: rows that samplers make are weighed when they are there.
     """
 
-    learner: Learner
-    targets: Targets
-    coded: CodedTargets
+    numbers: tuple[int, ...] = ()
     frozen: bool = False  # something that should learn from training rows has seen the test rows
-    entries: tuple[Entry, ...] = ()
     transformed: TransformedTargets | None = None
     class_weight: Hashable = None
     balance_weighted: bool = True
@@ -158,18 +154,13 @@ class Path:
         return self.targets.take(view.rows, number)
 
     @property
-    def penalties(self) -> np.ndarray:
-        """The distinct penalties, ascending."""
-        return self.machine.penalties
+    def entries(self) -> tuple[Entry, ...]:
+        """The candidates, one by one."""
+        return tuple(map(Entry, self.numbers, self.candidates))
 
     def of_candidates(self, part: np.ndarray) -> np.ndarray:
         """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-        return at_penalties(part, self.machine.positions)
-
-    @cached_property
-    def machine(self) -> MachinePath:
-        """The candidates as criteria see them."""
-        return MachinePath(self.learner, self.targets, self.coded, tuple(entry.penalties for entry in self.entries))
+        return at_penalties(part, self.positions)
 
     @property
     def squares(self) -> int:
@@ -190,7 +181,7 @@ class KernelTask:
     @property
     def candidates(self) -> list[int]:
         """Numbers of all candidates of the task."""
-        return [entry.candidate for path in self.paths for entry in path.entries]
+        return [number for path in self.paths for number in path.numbers]
 
     @property
     def group(self) -> Hashable:
@@ -205,7 +196,7 @@ class KernelTask:
 
     def without(self, candidates: Container[int]) -> KernelTask:
         """The task less the paths whose candidates are all among the given ones."""
-        left = [path for path in self.paths if not all(entry.candidate in candidates for entry in path.entries)]
+        left = [path for path in self.paths if not all(number in candidates for number in path.numbers)]
         return replace(self, paths=tuple(left))
 
 
