@@ -51,9 +51,9 @@ if TYPE_CHECKING:  # "as" says that they are exported
     from .search.choice import GridEdgeWarning as GridEdgeWarning
     from .search.choice import one_standard_error as one_standard_error
     from .search.deadline import TimeBudgetWarning as TimeBudgetWarning
+    from .search.execution import RetrainingWarning as RetrainingWarning
     from .search.journal import JournalError as JournalError
     from .search.journal import JournalWarning as JournalWarning
-    from .search.retraining import RetrainingWarning as RetrainingWarning
 
 __version__ = "0.1.0"
 
@@ -89,8 +89,8 @@ _HOMES = {
     "report.learning_displays": ("LearnedKernelDisplay", "LearningPathDisplay"),
     "search.choice": ("GridEdgeWarning", "one_standard_error"),
     "search.deadline": ("TimeBudgetWarning",),
+    "search.execution": ("RetrainingWarning",),
     "search.journal": ("JournalError", "JournalWarning"),
-    "search.retraining": ("RetrainingWarning",),
 }
 """Names by the module that they are written in, which is imported when one of them is first used."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

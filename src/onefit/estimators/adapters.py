@@ -14,6 +14,7 @@ from sklearn.svm import SVC, SVR
 from .. import kernels
 from .._exceptions import NotUnderstoodError
 from ..data.coding import Pairs
+from ..kernels.naming import kernel_of
 from ..machines.contract import Machine
 from ..machines.registry import register_linear_reader, register_reader
 from ..solvers.least_squares.learner import SquareLoss
@@ -23,7 +24,6 @@ from ..solvers.svm.dual import TOLERANCE
 from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.squared_hinge import SquaredHinge
-from .base import kernel_of
 from .kernel_logistic import KernelLogisticRegression
 from .ls_svm import LSSVC, LSSVR
 from .support_vector import L2SVC, EpsilonSVR, HingeSVC, SupportVectorMachine

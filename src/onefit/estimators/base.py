@@ -99,18 +99,6 @@ class OneVsRestMachine(WeightedClassifier, KernelMachine):
         return Coding(self.classes_, flat=True).predict(values[:, None] if values.ndim == 1 else values)
 
 
-def kernel_of(estimator, *, auto=True):
-    """The kernel that the parameters of an estimator mean; "auto" is a gamma of support vector machines only."""
-    gamma = estimator.gamma
-    return kernels.from_params(
-        estimator.kernel,
-        gamma=None if auto and isinstance(gamma, str) and gamma == "auto" else gamma,
-        degree=estimator.degree,
-        coef0=estimator.coef0,
-        kernel_params=getattr(estimator, "kernel_params", None),
-    )
-
-
 def check_positive(estimator, *names: str) -> None:
     """Refuse parameters that are no finite positive numbers, by errors that name them."""
     for name in names:

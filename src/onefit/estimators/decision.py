@@ -21,10 +21,10 @@ from ..machines.contract import Series
 from ..machines.wrappers import read_model
 from ..search.choice import Choice
 from ..search.deadline import Deadline
-from ..search.execution import evaluate_single
+from ..search.execution import RetrainingWarning, evaluate_single
 from ..search.plan import plan
 from ..search.request import Request, draw_folds
-from ..search.retraining import RetrainingWarning, retrained_decisions
+from ..search.retraining import retrained_decisions
 from ..search.routing import routing_enabled, sample_weight_of
 
 

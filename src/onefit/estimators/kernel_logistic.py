@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._public import set_module
 from ..data.coding import class_probabilities
+from ..kernels.naming import kernel_of
 from ..solvers.logistic.newton import ROUNDS, probability, solve
-from .base import OneVsRestMachine, check_solver_params, kernel_of
+from .base import OneVsRestMachine, check_solver_params
 
 
 @set_module("onefit")

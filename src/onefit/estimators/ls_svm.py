@@ -11,8 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from .._public import set_module
 from ..data.targets import check_sample_weight
+from ..kernels.naming import kernel_of
 from ..solvers.least_squares.training import fit_path
-from .base import KernelMachine, OneVsRestMachine, kernel_of
+from .base import KernelMachine, OneVsRestMachine
 
 
 class _LeastSquaresMachine(KernelMachine):

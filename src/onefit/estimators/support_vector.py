@@ -16,11 +16,12 @@ from .._public import set_module
 from ..data.coding import PairCoding, code_pairs, trained_weights
 from ..data.targets import check_sample_weight
 from ..data.ties import identical_rows, repeat_first
+from ..kernels.naming import kernel_of
 from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from ..solvers.svm.hinge import Hinge
 from ..solvers.svm.learner import SupportVectorLearner, require_compiled_loops
 from ..solvers.svm.squared_hinge import SquaredHinge
-from .base import KernelMachine, WeightedClassifier, check_solver_params, kernel_of
+from .base import KernelMachine, WeightedClassifier, check_solver_params
 
 
 class SupportVectorMachine(KernelMachine, ABC):

@@ -75,6 +75,18 @@ def from_params(
     return _BY_NAME[kernel](gamma, degree, coef0)
 
 
+def kernel_of(estimator: Any, *, auto: bool = True) -> Kernel:
+    """The kernel that the parameters of an estimator mean; "auto" is a gamma of support vector machines only."""
+    gamma = estimator.gamma
+    return from_params(
+        estimator.kernel,
+        gamma=None if auto and isinstance(gamma, str) and gamma == "auto" else gamma,
+        degree=estimator.degree,
+        coef0=estimator.coef0,
+        kernel_params=getattr(estimator, "kernel_params", None),
+    )
+
+
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (

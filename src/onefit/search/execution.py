@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._exceptions import warn_caller
+from .._public import set_module
 from ..data.coding import CodedTargets
 from ..machines import Exactness
 from ..resources import Ledger
@@ -22,7 +23,7 @@ from .plan import Plan, hand_over, plan
 from .progress import Progress
 from .request import Request
 from .resuming import Resumption
-from .retraining import Retraining, retrained_row, warn_retraining
+from .retraining import Retraining, retrained_row
 from .scoring import NeedsRetrainingError
 from .strategies import Strategy
 from .table import Table
@@ -291,3 +292,18 @@ class Execution:
                 f"evaluated{rest}. The best of these is chosen.",
                 TimeBudgetWarning,
             )
+
+
+@set_module("onefit")
+class RetrainingWarning(UserWarning):
+    """The fast path could not serve some candidates."""
+
+
+def warn_retraining(reasons: dict[int, str], total: int) -> None:
+    """Name in one warning why some of ``total`` candidates are retrained."""
+    if reasons:
+        texts = "; ".join(dict.fromkeys(reasons.values()))
+        warn_caller(
+            f"{len(reasons)} of {total} candidates are retrained on every fold, as GridSearchCV does: {texts}.",
+            RetrainingWarning,
+        )

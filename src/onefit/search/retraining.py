@@ -16,8 +16,6 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from .._exceptions import warn_caller
-from .._public import set_module
 from ..data import Folds
 from ..data.folds import take_block, take_metadata, take_rows
 from ..machines import Exactness
@@ -300,18 +298,3 @@ def scaled_penalty(estimator, share: float) -> dict:
     if f"{prefix}C" in params:
         return {f"{prefix}C": params[f"{prefix}C"] / share}
     raise ValueError(f"scale_penalty=True needs an estimator with alpha or C; {estimator} has neither.")
-
-
-@set_module("onefit")
-class RetrainingWarning(UserWarning):
-    """The fast path could not serve some candidates."""
-
-
-def warn_retraining(reasons: dict[int, str], total: int) -> None:
-    """Name in one warning why some of ``total`` candidates are retrained."""
-    if reasons:
-        texts = "; ".join(dict.fromkeys(reasons.values()))
-        warn_caller(
-            f"{len(reasons)} of {total} candidates are retrained on every fold, as GridSearchCV does: {texts}.",
-            RetrainingWarning,
-        )
