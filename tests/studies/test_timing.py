@@ -8,7 +8,7 @@ from sklearn.model_selection import ParameterGrid
 
 from onefit import KernelSearchCV, cross_val_decision
 from onefit.criteria import BIF, CKTA, CV, ER, LOO, SM
-from onefit.studies import timing
+from onefit.studies import cell as timing
 from onefit.studies.catalogue import STUDIES
 from onefit.studies.part import Part
 from onefit.studies.spec import Method

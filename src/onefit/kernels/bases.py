@@ -186,7 +186,7 @@ def map_features(X: Any, matrix: tuple[tuple[float, ...], ...]) -> Array:
     """``X matrix``, dense."""
     if X.shape[1] != len(matrix):
         raise ValueError(f"The kernel has a matrix for {len(matrix)} features, X has {X.shape[1]}.")
-    return _dense(X @ np.array(matrix))
+    return dense(X @ np.array(matrix))
 
 
 def select_features(X: Any, columns: tuple[int, ...]) -> Any:

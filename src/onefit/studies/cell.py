@@ -1,4 +1,4 @@
-"""What is measured in one cell, a data set and a split: selections, criteria over the kernels, or seconds."""
+"""Measurements of one cell, a data set and a split: selections, criteria over the kernels, or seconds."""
 
 from __future__ import annotations
 
