@@ -43,6 +43,7 @@ def test_the_page_has_the_answer_first(tmp_path):
     assert text.index("What to use") < text.index("Three statements") < text.index("How it was done")
     assert "6 data sets, 2 splits" in text
     assert "nan" not in text
+    assert "Not measured yet" not in text
     cells = Cells()
     cells.feed(text)
     assert cells.rows[:2] == ["LSSVC", "LSSVC"]
@@ -53,9 +54,15 @@ def test_the_page_has_the_answer_first(tmp_path):
     assert float(found["seconds"]) == pytest.approx(1 / 3, rel=1e-4)
 
 
+@pytest.mark.slow
+def test_the_page_names_methods_that_were_not_measured(tmp_path):
+    write_regrets([line for line in made_lines() if line["method"] not in ("alo", "span")], tmp_path)
+    assert "Not measured yet: alo, span." in (tmp_path / "criteria.html").read_text(encoding="utf-8")
+
+
 def test_the_summary_is_a_line_for_each_method():
     text = summary_text(made_lines(1))
-    assert "SVR, at most 100 training rows, 2 data sets, 1 splits" in text
+    assert "SVR, at most 100 training rows, 2 data sets, 1 split\n" in text
     assert sum(line.startswith("cv10-auto ") for line in text.splitlines()) == 12
 
 

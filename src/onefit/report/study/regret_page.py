@@ -11,6 +11,7 @@ import numpy as np
 from ...studies.regret.analysis import ROPE, Line, Regrets
 from ...studies.regret.data_sets import CLASSIFICATION, MOST_TESTED, REGRESSION
 from ...studies.regret.findings import BUDGETS, Findings, decisions, defaults, findings, statements, strata
+from ...studies.regret.methods import METHODS
 from ...studies.statistics import Interval
 from .files import write_files
 from .numbers import MISSING, duration, ratio, signed
@@ -95,6 +96,7 @@ def _context(found: Findings) -> dict[str, object]:
         "defaults": defaults(found.main),
         "progress": _progress(found.main),
         "failures": found.failures,
+        "unmeasured": [method for method in METHODS if not any(method in one.methods for one in found.parts[largest])],
         "time": duration(found.seconds),
         "n_classification": len(CLASSIFICATION),
         "n_regression": len(REGRESSION),

@@ -35,7 +35,7 @@ def decisions(parts: dict[int, list[Regrets]]) -> list[Decision]:
     """For every machine, size and budget the method whose excess has the smallest upper end of its interval.
 
     The upper end rather than the mean: of forty methods the one with the smallest mean owes some of it to luck. The
-    reference, whose excess is zero, thus stays unless another method is better beyond doubt.
+    reference, whose excess is zero, thus stays unless the whole interval of another method lies below zero.
     """
     found = []
     for rows, tables in parts.items():
