@@ -8,6 +8,7 @@ logarithm, so that steps do not depend on the unit of the target or on the size 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -198,10 +199,12 @@ def descend(
     on_step: Callable[[Point], None] | None = None,
 ) -> list[Point]:
     """The points of an L-BFGS descent, the start first; it ends after ``max_iter`` steps, at a minimum, or in time."""
-    points, first = [objective.start], None
+    points, first, most = [objective.start], None, max_evaluations or 2 * max_iter + 20
 
     def value(theta: Array) -> tuple[float, Array]:
         nonlocal first
+        if objective.evaluations >= most:
+            raise _OutOfEvaluationsError
         try:
             found, slopes = objective(theta)
         except np.linalg.LinAlgError:
@@ -222,11 +225,16 @@ def descend(
             raise StopIteration
 
     if max_iter > 0 and len(objective.theta):
-        optimize.minimize(
-            value, objective.theta, jac=True, method="L-BFGS-B", bounds=objective.bounds, callback=step,
-            options={"maxiter": max_iter, "maxfun": max_evaluations or 2 * max_iter + 20, "ftol": 1e-8, "gtol": 1e-6},
-        )  # fmt: skip
+        with suppress(_OutOfEvaluationsError):  # maxfun itself is looked at between steps only
+            optimize.minimize(
+                value, objective.theta, jac=True, method="L-BFGS-B", bounds=objective.bounds, callback=step,
+                options={"maxiter": max_iter, "maxfun": most, "ftol": 1e-8, "gtol": 1e-6},
+            )  # fmt: skip
     return points
+
+
+class _OutOfEvaluationsError(Exception):
+    """A descent has used the evaluations that it was given."""
 
 
 def input_gradients(problem: GradientProblem, point: Point) -> Iterator[Array]:
