@@ -56,7 +56,7 @@ class Pace:
     seconds: float = 0.0
 
     def after(self, kernel: str, seconds: float) -> str:
-        """What there is to say after a kernel that took so many seconds."""
+        """A sentence after a kernel that took so many seconds: how long the search will go on."""
         self.kernels, self.seconds = self.kernels + 1, self.seconds + seconds
         left = self.expected.kernels - self.kernels
         rest = f"; about {_duration(left * self.seconds / self.kernels / self.workers)} left" if left else ""
