@@ -9,8 +9,11 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from onefit import datasets
+from onefit.cli.evaluate import _verdict
 from onefit.cli.savings import Savings
+from onefit.cli.yardsticks import expected, optimism
 from onefit.report import Yardstick
+from onefit.report.evaluation import Interval
 
 QUICK = ("--learner", "lssvm", "--kernel", "linear", "--cv", 3)
 
@@ -78,3 +81,60 @@ def test_a_saving_is_a_range():
     assert "no time saved" in str(Savings(1, 2.0, 1.0, timed=(0.1, 0.2)))
     assert "up to" in str(Savings(10, 2.0, 1.0, timed=(0.01, 0.3)))
     assert "not timed" in str(Savings(10, 2.0, 1.0))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_fold_chooses_the_candidate_that_it_scores(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(5, 8)).round(1)
+    scores[rng.integers(5), 3] = np.nan  # a candidate that failed somewhere is not chosen anywhere
+
+    def chosen(folds):
+        means = [-np.inf if k == 3 else np.mean([scores[j, k] for j in folds]) for k in range(8)]
+        return int(np.argmax(np.round(means, 9)))
+
+    best = chosen(range(5))
+    gains = [scores[fold, best] - scores[fold, chosen(set(range(5)) - {fold})] for fold in range(5)]
+    np.testing.assert_allclose(optimism(scores), gains, atol=1e-12)
+    assert min(gains) >= 0
+    told = rng.normal(size=5)
+    score, error = expected(told, scores)
+    assert score == pytest.approx(np.mean(told - gains), abs=1e-12)
+    assert error == pytest.approx(np.std(told - gains, ddof=1) / np.sqrt(5), abs=1e-12)
+
+
+def test_the_best_of_noise_is_expected_to_be_no_better_than_noise():
+    rng = np.random.default_rng(0)
+    draws = [rng.normal(size=(10, 50)) for _ in range(200)]
+    best = [scores[:, scores.mean(axis=0).argmax()] for scores in draws]
+    told = np.array([expected(mine, scores)[0] for mine, scores in zip(best, draws)])
+    assert np.mean(best) > 0.5
+    assert abs(told.mean()) < 4 * told.std() / np.sqrt(200)
+
+
+def test_one_candidate_or_one_fold_leaves_nothing_to_correct():
+    assert expected(np.ones(5), np.ones((5, 1))) is None
+    assert expected(np.ones(1), np.ones((1, 5))) is None
+    assert expected(np.ones(0), np.empty((0, 7))) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(0.80, "agrees with"), (0.748, "agrees with"), (0.744, "differs from"), (0.9, "differs from")]
+)
+def test_a_verdict_is_about_the_difference(value, words):
+    """Standard errors of 0.02 and 0.025 make 0.032 of the difference, and 0.81 less two of these is 0.746."""
+    facts = {"metric": "accuracy", "score": 0.9, "standard_error": 0.01, "expected": [0.81, 0.02]}
+    told = _verdict(facts, Interval("accuracy", value, value - 0.05, value + 0.05))
+    assert words in told
+    assert "accuracy 0.81 ± 0.02" in told
+    old = _verdict({**facts, "expected": None}, Interval("accuracy", 0.9, 0.85, 0.95))
+    assert "agrees with" in old
+    assert "0.9 ± 0.01" in old
+
+
+def test_what_new_rows_may_be_expected_to_score(onefit, prices):
+    facts = json.loads(onefit("select", prices, "--cv", 3, "--json", "--save", "model.skops").stdout)
+    score, error = facts["expected"]
+    assert score <= facts["score"]
+    assert f"{score:.4g} ± {error:.2g} expected" in onefit("select", prices, "--cv", 3).stdout
+    assert f"R² {score:.4g} ± {error:.2g}" in onefit("evaluate", "model.skops", prices).stdout

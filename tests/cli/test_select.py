@@ -55,7 +55,7 @@ def test_the_text_says_what_matters(onefit, prices):
     assert result.exit_code == 0
     head, _, code = result.stdout.partition("\n\n")
     assert [line.split()[0] for line in head.splitlines() if line[0] != " "] == [
-        "model", "parameters", "score", "baseline", "exactness", "chosen", "cost",
+        "model", "parameters", "score", "new", "baseline", "exactness", "chosen", "cost",
     ]  # fmt: skip
     assert "LSSVR with the rbf kernel" in head
     assert "R²" in head

@@ -235,7 +235,6 @@ def test_has_no_accessibility_violation(browser, page, kind, width, dark):
 @pytest.mark.parametrize(("width", "dark"), LOOKS)
 def test_the_documentation_begins_with_an_accessible_page(browser, width, dark):
     browser.open(LANDING, width=width, dark=dark)
-    assert browser.errors == []
     assert browser.run("document.documentElement.scrollWidth") <= width
     browser.run(Path(AXE).read_text() + "; 0")
     assert browser.run("axe.run().then(found => found.violations.map(v => [v.id, v.nodes[0].html]))") == []

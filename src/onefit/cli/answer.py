@@ -45,6 +45,7 @@ def facts_of(selection: Selection, rows: Data) -> dict[str, Any]:
         "metric": selection.metric,
         "score": selection.score,
         "standard_error": _or_none(selection.error),
+        "expected": None if selection.expected is None else list(selection.expected),
         "folds": selection.folds,
         "exactness": selection.exactness,
         "onefit": __version__,
@@ -60,7 +61,7 @@ def final_step(model: Any) -> Any:
 def judgement_of(selection: Selection, yardsticks: list[Yardstick]) -> Judgement:
     """The score of the chosen model for the report, in the words that are printed."""
     return Judgement(selection.metric, selection.score, selection.error, selection.exactness, reason_of(selection),
-                     selection.fold_scores, yardsticks)  # fmt: skip
+                     selection.fold_scores, yardsticks, selection.expected)  # fmt: skip
 
 
 def show_json(selection: Selection, rows: Data, request: SearchArguments, yardsticks: list[Yardstick]) -> None:
@@ -98,6 +99,7 @@ def show(selection: Selection, rows: Data, request: SearchArguments) -> None:
         "model": f"{facts['learner']} with the {facts['kernel']} kernel",
         "parameters": settings({name: value for name, value in facts["params"].items() if name != "kernel"}),
         "score": score_text(selection),
+        "new rows": None if selection.expected is None else expected_text(*selection.expected),
         "baseline": baseline and yardstick_text(baseline, selection.fold_scores),
         "exactness": f"{selection.exactness}: {reason_of(selection)}",
         "chosen": chosen + _how_chosen(selection, request),
@@ -126,6 +128,11 @@ def score_text(selection: Selection) -> str:
     """The score of the chosen model and how far it may be off."""
     error = "" if selection.error != selection.error else f" ± {number(selection.error, 2)}"
     return f"{selection.metric} {number(selection.score)}{error} (standard error over {selection.folds} folds)"
+
+
+def expected_text(score: float, error: float) -> str:
+    """The score without what it owes to the choice of the best."""
+    return f"{number(score)} ± {number(error, 2)} expected (less what every fold gains by having a part in the choice)"
 
 
 def _how_chosen(selection: Selection, request: SearchArguments) -> str:

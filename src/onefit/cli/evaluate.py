@@ -86,16 +86,19 @@ def _predictions(saved: SavedModel, data: str, encoding: str | None) -> tuple[Pr
 
 
 def _verdict(facts: dict[str, Any], first: Interval) -> str:
-    """Whether the score agrees with that of the model's cross-validation."""
+    """Whether the score is what cross-validation let expect, within two standard errors of the difference."""
+    from math import hypot
+
+    from ..report.judgement import APART
     from ..report.text import number
 
-    error = facts["standard_error"]
-    told = f"{facts['metric']} {number(facts['score'])}" + ("" if error is None else f" ± {number(error, 2)}")
+    score, error = facts.get("expected") or (facts["score"], facts["standard_error"])
+    told = f"{facts['metric']} {number(score)}" + ("" if error is None else f" ± {number(error, 2)}")
     if first.low != first.low or error is None:
-        return f"In cross-validation it had {told}."
-    apart = facts["score"] - 2 * error > first.high or facts["score"] + 2 * error < first.low
+        return f"Its cross-validation let expect {told}."
+    apart = abs(first.value - score) > APART * hypot(error, (first.high - first.low) / 4)  # 95 % are 4 standard errors
     words = "differs from" if apart else "agrees with"
-    return f"This {words} its cross-validation, {told} (two standard errors against the interval)."
+    return f"This {words} what its cross-validation let expect, {told} (two standard errors of the difference)."
 
 
 def _show(

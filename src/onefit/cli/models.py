@@ -177,6 +177,7 @@ ADDED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "null or a list of pairs of numbers",
         lambda value: value is None or (isinstance(value, list) and all(_is_pair(pair) for pair in value)),
     ),
+    "expected": ("null or a pair of numbers", lambda value: value is None or _is_pair(value)),
     "imputes": ("true or false", lambda value: isinstance(value, bool)),
 }
 """Facts that models of earlier versions lack."""

@@ -19,27 +19,35 @@ QUIET = 10.0
 
 
 @contextmanager
-def narrated(title: str) -> Iterator[None]:
+def narrated(title: str, *, quiet: bool = False) -> Iterator[None]:
     """Rounds of a search and warnings as lines, and how many candidates are finished and how long the rest will take.
 
-    On a terminal that is a line that changes, elsewhere one every ten seconds.
+    On a terminal that is a line that changes, elsewhere one every ten seconds. ``quiet`` leaves out the former.
     """
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        with _listening(note, _now_and_then(title)):
+        with _listening(_silence if quiet else note, _now_and_then(title)):
             yield
         return
+
+    def say(text: str) -> None:
+        console.print(visible(text), highlight=False, markup=False, soft_wrap=True)
+
     with (
         console.status(title) as status,
         _listening(
-            lambda text: console.print(visible(text), highlight=False, markup=False, soft_wrap=True),
+            _silence if quiet else say,
             lambda text: status.update(Text(f"{title}: {visible(text)}")),  # not markup, which parameters may look like
         ),
     ):
         yield
+
+
+def _silence(text: str) -> None:
+    """Say nothing."""
 
 
 def _now_and_then(title: str) -> Callable[[str], None]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .savings import Savings
 from .validation import search_arguments
-from .yardsticks import Yardstick, baseline
+from .yardsticks import Yardstick, baseline, expected
 
 if TYPE_CHECKING:
     from .data import Data
@@ -49,7 +49,8 @@ class Selection:
     fold, unless the search was ``interrupted``; ``exactness`` and ``bound`` say how well they are known. ``value`` is
     that of the criterion that selected, None if that is cross-validation. ``finished`` of ``candidates`` were
     evaluated. ``calibration`` has the curves of probabilities of a classifier. ``fold_scores`` and ``baseline`` are the
-    scores on every fold of the model and of guessing.
+    scores on every fold of the model and of guessing; ``expected`` is the score that new rows may be expected to have,
+    and its standard error, where every fold of every candidate is known.
     """
 
     search: Any
@@ -68,6 +69,7 @@ class Selection:
     savings: Savings
     fold_scores: Any
     baseline: Yardstick | None
+    expected: tuple[float, float] | None
     calibration: list[list[float]] | None
 
     @property
@@ -155,6 +157,7 @@ def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection
         savings=savings,
         fold_scores=_fold_scores(told_by),
         baseline=None if found.interrupted else baseline(request, data),
+        expected=None if found.interrupted else expected(_fold_scores(told_by), split_scores(search)),
         calibration=None if found.interrupted else _calibration(told_by, data),
     )
 
@@ -195,11 +198,15 @@ def _calibration(search: Any, data: Data) -> list[list[float]] | None:
 
 def _fold_scores(search: Any) -> Any:
     """The scores of the only candidate on every fold; of a search with several, which was interrupted, none."""
+    scores = split_scores(search)
+    return scores[:, 0] if scores.shape[1] == 1 else np.array([])
+
+
+def split_scores(search: Any) -> np.ndarray:
+    """The scores of all candidates on every fold, (n_splits, n_candidates)."""
     results = search.cv_results_
-    if len(results["params"]) > 1:
-        return np.array([])
     names = sorted((key for key in results if _SPLIT.fullmatch(key)), key=lambda key: int(key[5:].split("_")[0]))
-    return np.array([results[name][0] for name in names], dtype=float)
+    return np.array([results[name] for name in names], dtype=float).reshape(len(names), len(results["params"]))
 
 
 def _known(value: float, name: str) -> float:

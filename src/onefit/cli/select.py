@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .data import Data
     from .searching import SearchArguments, Selection
 
+PATIENCE = 10.0
+"""Seconds of a search after which it is said what else takes time."""
+
 
 @app.command()
 def select(
@@ -120,7 +123,6 @@ def _check_journal(journal: Path | None, resume: bool) -> None:
 
 
 def _search(request: SearchArguments, rows: Data) -> Selection:
-    import warnings
     from dataclasses import replace
 
     from .narration import narrated
@@ -130,8 +132,9 @@ def _search(request: SearchArguments, rows: Data) -> Selection:
         found = find(request, rows)
     if found.interrupted:
         note("interrupted: the best candidate so far is chosen")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the search has said everything
+    elif found.seconds > PATIENCE:
+        note("the chosen candidate is scored anew, with columns transformed on every fold")
+    with narrated("scoring the chosen model on every fold", quiet=True):  # the search has said everything
         try:
             return judge(found, request, rows)
         except KeyboardInterrupt:

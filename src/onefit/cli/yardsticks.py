@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report.judgement import Yardstick
+from ..report.judgement import Yardstick, standard_error
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -37,6 +37,31 @@ def baseline(request: SearchArguments, data: Data) -> Yardstick:
     classes, counts = np.unique(data.y, return_counts=True)
     name = f"always {classes.tolist()[int(counts.argmax())]!r}"
     return Yardstick(name, _scores(DummyClassifier(strategy="prior"), request, data), "baseline")
+
+
+def expected(fold_scores: np.ndarray, candidates: np.ndarray) -> tuple[float, float] | None:
+    """The score that new rows may be expected to have, and its standard error; None without two folds and candidates.
+
+    The best of many scores is the best partly by chance, the more so the fewer rows there are. ``fold_scores`` of the
+    chosen model lose on every fold what choosing with that fold has gained there: ``optimism`` of ``candidates``, the
+    scores that the choice was made by.
+    """
+    if min(candidates.shape) < 2 or len(fold_scores) != len(candidates):
+        return None
+    corrected = fold_scores - optimism(candidates)
+    return float(corrected.mean()), standard_error(corrected)
+
+
+def optimism(scores: np.ndarray) -> np.ndarray:
+    """On every fold, how much the best candidate is better than the one that the other folds choose; never negative.
+
+    ``scores`` has a row for every fold and a column for every candidate. Of equal candidates the first is chosen.
+    """
+    known = scores[:, np.isfinite(scores).all(axis=0)]
+    total = known.sum(axis=0)
+    best = total.round(10).argmax()  # shares of rows are often equal but for rounding
+    others = (total - known).round(10).argmax(axis=1)
+    return known[:, best] - known[np.arange(len(known)), others]
 
 
 def reference(request: SearchArguments, data: Data) -> Yardstick:

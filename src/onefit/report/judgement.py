@@ -81,6 +81,8 @@ class Judgement:
         Score on every fold, in the order of the folds.
     yardsticks : list of Yardstick, default=[]
         Other models on the same folds.
+    expected : (float, float), default=None
+        Score that new rows may be expected to have, and its standard error.
 
     Examples
     --------
@@ -98,6 +100,7 @@ class Judgement:
     reason: str
     fold_scores: np.ndarray
     yardsticks: list[Yardstick] = field(default_factory=list)
+    expected: tuple[float, float] | None = None
 
 
 def standard_error(values: np.ndarray) -> float:
