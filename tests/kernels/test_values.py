@@ -161,3 +161,13 @@ def test_any_memory_layout(layout):
         given = X.astype(np.float32 if layout == "float32" else int)
     np.testing.assert_allclose(Gaussian(0.1)(given), Gaussian(0.1)(X), **SAME)
     np.testing.assert_allclose(Linear()(given), Linear()(X), **SAME)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40_000), (40_000, 3), (0, 4), (4, 0)])
+@pytest.mark.parametrize("degree", range(6))
+def test_powers_of_matrices_of_any_shape(shape, degree):
+    """Powers are computed a part at a time: of several rows, or of one that is longer than a part."""
+    values = np.random.default_rng(0).normal(size=shape)
+    expected = (0.5 * values + 2.0) ** degree
+    Polynomial(degree, 0.5, 2.0).map(values)
+    np.testing.assert_allclose(values, expected, **SAME)

@@ -13,6 +13,9 @@ from .bases import Array
 from .element_wise import BaseItself, WithGamma
 from .parameters import Gamma, check_finite, check_non_negative, known_gamma
 
+IN_CACHE = 2**14
+"""Entries of a matrix whose powers are computed at a time."""
+
 
 class _InnerProduct(BaseItself):
     """Inner products of rows with as many entries as there are features."""
@@ -102,8 +105,13 @@ class Polynomial(WithGamma):
         if not float(self.degree).is_integer():
             np.power(values, self.degree, out=values)
             return
-        for row in values.reshape(-1, values.shape[-1]):
-            row[...] = _integer_power(row, int(self.degree))
+        if not values.size:  # -1 has no meaning then
+            return
+        rows = values.reshape(-1, values.shape[-1])
+        step = max(1, IN_CACHE // rows.shape[1])
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            part[...] = _integer_power(part, int(self.degree))
 
     def slope(self, values: Array) -> Array:
         slopes = values.copy()
@@ -165,11 +173,11 @@ def _scale_and_shift(values: Array, gamma: Gamma, coef0: float) -> None:
 
 def _integer_power(x: Array, degree: int) -> Array:
     """``x ** degree`` by repeated squaring, several times faster than ``np.power``."""
-    result = np.ones_like(x)
+    result = None
     while degree:
         if degree & 1:
-            result = result * x
+            result = x if result is None else result * x
         degree >>= 1
         if degree:
             x = x * x
-    return result
+    return np.ones_like(x) if result is None else result
