@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from onefit.solvers.svm.conjugate_gradients import coupling, solve_together
+from onefit.kernels import Gaussian
+from onefit.solvers.svm.conjugate_gradients import coupling, narrow_path, solve_together
+from onefit.solvers.svm.solver import Solver
 
 from ...oracles.problems import row_weights, seeds
 from ...oracles.support_vector import gram
@@ -34,6 +36,31 @@ def test_solutions_are_optimal_from_any_start(seed, machine, bias):
         assert_optimal(K, duals[k], found[k])
         expected = cold(K, duals[k])
         np.testing.assert_allclose(found[k].u + found[k].b, expected.u + expected.b, atol=1e-8, rtol=0)
+
+
+@seeds
+@machines
+@biases
+def test_the_path_of_a_split_on_a_narrow_kernel(seed, machine, bias):
+    """The penalty of one puts all coefficients of a diagonal K at their bounds: SMO steps free some."""
+    n, penalties = 520, np.array([1.0, 1.3, 20.0])
+    X = np.random.default_rng(seed).normal(size=(n, 12))
+    K, y = Gaussian(1.0)(X), target(machine, seed, X)
+    unit, solver = learner(machine, bias).dual(y, 1.0, np.ones(n)), Solver(K)
+    found, expected = narrow_path(solver, unit, penalties), Solver(K).path(unit, penalties)
+    assert found is not None
+    np.testing.assert_allclose(found.images, found.betas @ K, atol=1e-10, rtol=0)
+    values = found.images + found.biases[:, None]
+    np.testing.assert_allclose(values, expected.images + expected.biases[:, None], atol=1e-8, rtol=0)
+    for k, C in enumerate(penalties):
+        assert_optimal(K, unit.at(C), found.at(k))
+    assert (np.abs(found.gaps) < 1e-6 * np.abs(y).sum()).all()
+
+
+def test_coupled_rows_have_no_narrow_path():
+    X = np.random.default_rng(0).normal(size=(520, 3))
+    unit = learner("hinge", True).dual(np.where(X[:, 0] > 0, 1.0, -1.0), 1.0, np.ones(520))
+    assert narrow_path(Solver(Gaussian(0.1)(X)), unit, np.array([1.0, 10.0])) is None
 
 
 def test_a_problem_without_free_coefficients_is_left_to_others():

@@ -112,11 +112,12 @@ class Run:
         self.rounded |= solver.is_rounded(unit, betas)
 
     def _products(self, split: SplitPath, rows: Rows) -> Array:
-        """``K beta`` at some rows for all penalties; where K is not at hand, from the support vectors only."""
-        if not self.gram.untouched:
-            return split.betas @ block(self.gram.dense(), rows, split.rows).T
-        support = np.flatnonzero(split.betas.any(axis=0))
-        return split.betas[:, support] @ self.gram.block(rows, split.rows[support]).T
+        """``K beta`` at some rows for all penalties; of support vectors only if these are few, or K is not at hand."""
+        support, untouched = np.flatnonzero(split.betas.any(axis=0)), self.gram.untouched
+        betas, members = split.betas, split.rows
+        if untouched or 2 * len(support) < len(members):
+            betas, members = betas[:, support], members[support]
+        return betas @ (self.gram.block(rows, members) if untouched else block(self.gram.dense(), rows, members)).T
 
     def _keep(self, k: int, column: int, number: int, solution: Solution, dual: Dual, problem: Subproblem) -> None:
         """Write down the values of one split at one penalty, and what is known of their error."""

@@ -154,8 +154,11 @@ class Solver:
 def solver_on(gram: Gram, rows: Rows) -> Solver:
     """The solver of problems on some rows of a Gram matrix; a NotUnderstoodError if that is clearly indefinite."""
     K = gram.dense()
-    if len(rows) < gram.n:
-        K = block(K, rows, rows)
+    return solver_of(gram, K if len(rows) == gram.n else block(K, rows, rows))
+
+
+def solver_of(gram: Gram, K: Array) -> Solver:
+    """The solver of problems on K, a part of a Gram matrix; a NotUnderstoodError if K is clearly indefinite."""
     noise = 0.0 if gram.positive else indefiniteness(K)
     if noise == np.inf:
         raise NotUnderstoodError(f"{gram.kernel} is not positive semi-definite on these data")

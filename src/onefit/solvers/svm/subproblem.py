@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ._fold_removal import update_images
 from .chunking import chunked_path
-from .conjugate_gradients import coupling, solve_together
+from .conjugate_gradients import COUPLED, FREE_SHARE, coupling, narrow_path, solve_together
 from .diagonal import solve_diagonal
 from .dual import EPS, Array, Dual, Solution
 from .fold_removal import SharedInverse, Watch
-from .solver import PathSolution, Solver, block, solver_on
+from .solver import PathSolution, Solver, block, solver_of, solver_on
 
 if TYPE_CHECKING:
     from .held_out import Run
@@ -49,15 +49,8 @@ REMOVAL_SHARE = 0.4
 others, which the inverse does not know (ten splits, 2,000 rows: 0.34 against 0.06 s at 253 of 673, 0.06 against 0.10 s
 at 468 of 1,108)."""
 
-COUPLED = 3500.0
-"""Rows at which conjugate gradients pay up to a coupling of one (see ``coupling``), which may grow with the square of
-their number: iterations grow slowly (35 at 0.03, 110 at 1.3) and are quadratic, where factors are cubic."""
-
 NEARLY_DIAGONAL = 0.005
 """Coupling up to which the solution for a diagonal K is a good start."""
-
-FREE_SHARE = 0.2
-"""Share of the rows that is free from which on factors cost more than conjugate gradients."""
 
 CHUNK = 16
 """Splits that are solved together: their arrays are small beside K."""
@@ -91,9 +84,15 @@ class Subproblem:
         self._rough: tuple[Dual, Array] | None = None  # a problem, and where SMO has brought it
 
     @cached_property
+    def K(self) -> Array:
+        """The Gram matrix of all members."""
+        K = self.run.gram.dense()
+        return K if len(self.members) == len(K) else np.ascontiguousarray(block(K, self.members, self.members))
+
+    @cached_property
     def solver(self) -> Solver:
         """The solver of problems on all members."""
-        return solver_on(self.run.gram, self.members)
+        return solver_of(self.run.gram, self.K)
 
     @property
     def magnitude(self) -> float:
@@ -147,10 +146,10 @@ class Subproblem:
             if chunk is not None:
                 return SplitPath(rows[chunk.working], chunk.solver, unit, chunk.path, chunk.working)
             if not gram.problem.keep_bases and self.run.targets.Y.shape[1] == 1:
-                solver = solver_on(gram.part(rows), np.arange(len(rows)))
-                return SplitPath(rows, solver, unit, solver.path(unit, penalties))
-        solver = solver_on(gram, rows)
-        return SplitPath(rows, solver, unit, solver.path(unit, penalties))
+                return _whole_path(rows, solver_of(gram, gram.part(rows).dense()), unit, penalties)
+        several = len(self.trainable) > 1  # a part of K that several splits read is gathered once, and stays in cache
+        solver = solver_of(gram, block(self.K, used, used)) if several else solver_on(gram, rows)
+        return _whole_path(rows, solver, unit, penalties)
 
     def diagonal_solution(self, dual: Dual) -> Solution:
         """The closed form where K is a multiple of the identity."""
@@ -316,6 +315,12 @@ class Subproblem:
         if SCARCE * len(support) < gram.n or len(self.members) < gram.n:
             return np.asarray(block(K, rows, self.members[support]) @ beta[support] + b)
         return np.asarray(K[rows] @ beta + b)
+
+
+def _whole_path(rows: Rows, solver: Solver, unit: Dual, penalties: Array) -> SplitPath:
+    """The path on all training rows: by conjugate gradients on narrow kernels, else by factors."""
+    path = None if solver.noise else narrow_path(solver, unit, penalties)
+    return SplitPath(rows, solver, unit, solver.path(unit, penalties) if path is None else path)
 
 
 def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:
