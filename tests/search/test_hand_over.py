@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -48,11 +49,63 @@ def test_other_classes_are_not(count, grid):
     assert labels_of(SVC(), grid, *classes(count, 240))[0] == {"exact"}
 
 
-@pytest.mark.parametrize(("n", "label"), [(1000, "retrained"), (300, "exact")])
-def test_one_candidate_whose_folds_share_nothing(n, label):
+@pytest.mark.parametrize(
+    ("n", "grid", "label"),
+    [
+        (40, {"svc__C": [1.0]}, "retrained"),
+        (40, {"svc__gamma": [0.1, 1.0]}, "retrained"),
+        (40, {"svc__C": [1.0, 10.0]}, "exact"),
+        (40, {"svc__gamma": [0.01, 0.1, 1.0]}, "exact"),
+        (700, {"svc__gamma": [0.1, 1.0, 10.0]}, "retrained"),
+        (700, {"svc__gamma": [0.1, 1.0], "svc__C": [1.0, 10.0]}, "exact"),
+        (1300, {"svc__gamma": [0.1, 1.0], "svc__C": [1.0, 10.0]}, "retrained"),
+        (1300, {"svc__C": [0.1, 1.0, 10.0]}, "exact"),
+    ],
+)
+def test_candidates_whose_folds_share_nothing(n, grid, label):
     X, y = classes(2, n)
-    assert labels_of(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0]}, X, y)[0] == {label}
-    assert labels_of(SVC(gamma=0.1), {"C": [1.0]}, X, y)[0] == {"exact"}  # folds share a kernel
+    machine = make_pipeline(StandardScaler(), SVC())
+    labels, search = labels_of(machine, grid, X, y)
+    assert labels == {label}
+    expected = GridSearchCV(machine, grid, cv=3).fit(X, y)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    assert search.best_params_ == expected.best_params_
+    np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+
+
+def test_one_candidate_whose_folds_share_a_kernel():
+    X, y = classes(2, 300)
+    assert labels_of(SVC(gamma=0.1), {"C": [1.0]}, X, y)[0] == {"exact"}
+    assert labels_of(SVC(gamma="scale"), {"C": [1.0]}, X, y)[0] == {"retrained"}  # they do not share that one
+
+
+def test_one_ridge_whose_folds_share_nothing():
+    X, y = classes(2, 100)
+    machine = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf"))
+    assert labels_of(machine, {"kernelridge__gamma": [0.1]}, X, 1.0 * y)[0] == {"retrained"}
+    assert labels_of(machine, {"kernelridge__alpha": [0.1, 1.0]}, X, 1.0 * y)[0] == {"exact"}
+
+
+def test_what_is_handed_over_needs_no_memory_for_kernels():
+    X, y = classes(2, 400)
+    machine = make_pipeline(StandardScaler(), SVC())
+    assert labels_of(machine, {"svc__C": [1.0]}, X, y, memory_budget="1MB")[0] == {"retrained"}
+    with pytest.raises(ValueError, match="memory budget"):
+        KernelSearchCV(machine, {"svc__C": [1.0, 10.0]}, memory_budget="1MB").fit(X, y)
+    with pytest.raises(ValueError, match="memory_budget"):
+        KernelSearchCV(machine, {"svc__C": [1.0]}, memory_budget="much").fit(X, y)
+
+
+@pytest.mark.parametrize("cv", [3, 5])
+def test_pairs_of_classes_in_a_row(cv):
+    """Classes one after another: the rows of a pair are consecutive, and parts of K need no copy."""
+    X, y = classes(4, 240)
+    X, y = X[np.argsort(y)], np.sort(y)
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.05, 0.1]}
+    search = KernelSearchCV(SVC(tol=1e-6), grid, cv=cv).fit(X, y)
+    assert set(search.cv_results_["exactness"]) == {"exact"}
+    expected = GridSearchCV(SVC(tol=1e-6), grid, cv=cv).fit(X, y)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
 
 
 @pytest.mark.parametrize(("ridges", "label"), [([1.0], "retrained"), ([0.1, 1.0], "exact")])

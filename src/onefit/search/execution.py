@@ -19,7 +19,7 @@ from .deadline import Deadline, TimeBudgetWarning
 from .executors import Executor, blas_limit
 from .forecast import Pace, forecast
 from .journal import Journal, JournalError
-from .plan import Plan, hand_over, plan
+from .plan import Plan, plan
 from .progress import Progress
 from .request import Request
 from .resuming import Resumption
@@ -104,8 +104,7 @@ class Execution:
 
     def _run_round(self, candidates: list[dict], first: int) -> None:
         """Evaluate candidates, numbered from ``first`` on: kernel by kernel, then those that have to be retrained."""
-        planned = plan(self.request, candidates, first)
-        handed = hand_over(self.request, planned)
+        planned = plan(self.request, candidates, first, hand_over=self.strategy.rounds == 1)
         if self.request.approximation is not None and self.request.basis is None and planned.tasks:
             basis = choose_basis(self.request.approximation, planned.tasks, self.request.X)
             self.request = replace(self.request, basis=basis)
@@ -116,7 +115,7 @@ class Execution:
         self._announce(planned, len(candidates))
         if self.request.basis is not None and planned.tasks:
             self._announce_passes(planned)
-        reasons = planned.retrain | handed | (self._run_tasks(planned) if planned.tasks else {})
+        reasons = planned.retrain | planned.handed | (self._run_tasks(planned) if planned.tasks else {})
         if not self.request.criterion.scores or self.request.approximation is not None:
             self._fail(planned.refused)
         elif reasons := reasons | {number: str(error) for number, error in planned.refused.items()}:

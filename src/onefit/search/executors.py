@@ -65,6 +65,8 @@ def allot(tasks: Sequence[KernelTask], n_jobs=None, memory_budget=None, *, crite
 
     ``criteria`` of all rows need a matrix of their own where every fold has inputs of its own.
     """
+    if not tasks and memory_budget is None:  # nobody asks how much memory is free, which takes a millisecond to tell
+        return Resources()
     budget = parse_budget(memory_budget)
     if not tasks:
         return Resources(budget=budget)

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from .._exceptions import NotUnderstoodError
 from ..machines.contract import Machine
 from ..machines.registry import is_known, read_linear_machine
-from .routing import features_of, transformers_key
+from .routing import FEATURES, features_of, transformers_key
 
 
 def read_on_features(final: Any, features: Any, y: Any) -> Machine | None:
@@ -41,6 +41,9 @@ def shared_features(estimator: Any, params: dict[str, Any]) -> tuple | None:
     """A key that is equal for candidates that see the same explicit features; None if they see none, or draw others."""
     if type(estimator) is not Pipeline or len(estimator.steps) < 2:
         return None
+    name, last = estimator.steps[-2]
+    if type(params.get(name, last)) not in FEATURES and "steps" not in params:
+        return None  # without a costly clone
     model = clone(estimator).set_params(**clone(params, safe=False))
     features = features_of(model[:-1]) if hasattr(model.steps[-1][1], "fit") else None
     return (

@@ -43,8 +43,17 @@ SMALL_PAIR = 250
 FEW_PENALTIES = 3
 """Penalties that share too little: with 20 to 30 classes of 30 to 100 rows and two or three C the fast path was 0.35 to
 0.6 times as fast as LIBSVM, which takes 0.1 ms a pair."""
-LARGE = 1000
-"""Rows from which on a single candidate whose folds share nothing is handed over: LIBSVM needs few entries of K."""
+ROWS_A_PENALTY = 600
+"""Rows, for each one or two penalties of a kernel, from which on support vector machines whose splits have a view of
+their own are handed over. LIBSVM needs few entries of K where classes are far apart, and no factor where a kernel is
+narrow: with one penalty the fast path was 0.7 to 2 times as fast at 900 and 1,500 rows, with two 1.1 times at 1,500 and
+0.8 times at 2,500."""
+
+FEW_PATHS = 2
+"""Kernels with one penalty each, on splits with a view of their own, that do not make up for what a plan and the check
+of the delivered model cost: one or two were 0.7 to 0.95 times as fast (40 to 1,000 rows), three 1.1 to 1.7 times."""
+FEW_SAVED = 2
+"""Trainings that start from another penalty's solution and do not make up for it either."""
 
 
 @dataclass
@@ -52,12 +61,14 @@ class Plan:
     """Tasks for some candidates, and reasons where there are none.
 
     ``tasks`` are those of the fast path, in order. ``retrain`` says of other candidates why they are trained on every
-    fold; ``refused`` are candidates whose parameters make no sense, with the error that says so; ``same_as`` are
-    candidates that repeat others. ``settings`` and ``resources`` are shared by all tasks.
+    fold, ``handed`` of those that scikit-learn trains as fast; ``refused`` are candidates whose parameters make no
+    sense, with the error that says so; ``same_as`` are candidates that repeat others. ``settings`` and ``resources``
+    are shared by all tasks.
     """
 
     tasks: list[KernelTask] = field(default_factory=list)
     retrain: dict[int, str] = field(default_factory=dict)
+    handed: dict[int, str] = field(default_factory=dict)
     refused: dict[int, Exception] = field(default_factory=dict)
     same_as: dict[int, int] = field(default_factory=dict)
     resources: Resources = field(default_factory=Resources)
@@ -75,11 +86,16 @@ class Plan:
         return [path for task in self.tasks for path in task.paths]
 
 
-def plan(request: Request, candidates: list[dict], first: int = 0) -> Plan:
-    """Plan candidates, numbered from ``first`` on; a request that cannot be fulfilled is an error."""
+def plan(request: Request, candidates: list[dict], first: int = 0, *, hand_over: bool = False) -> Plan:
+    """Plan candidates, numbered from ``first`` on; a request that cannot be fulfilled is an error.
+
+    With ``hand_over`` candidates that gain nothing are left to scikit-learn.
+    """
     if request.approximation is not None:
         _check_approximable(request)
     planned = _sort(request, candidates, first)
+    if hand_over:
+        _hand_over(request, planned)
     target = read_labels(request.y, request.classifier) if request.columns or request.screen is not None else None
     _refuse_undefined(request, planned, target)
     if planned.tasks:
@@ -373,28 +389,36 @@ def _transformed(model: Model, request: Request) -> TransformedTargets | None:
         raise NotUnderstoodError(f"the target cannot be transformed: {type(error).__name__}: {error}") from error
 
 
-def hand_over(request: Request, planned: Plan) -> dict[int, str]:
-    """Take candidates that cannot gain out of a plan; {number: reason}. Only plain cross-validation is handed over."""
+def _hand_over(request: Request, planned: Plan) -> None:
+    """Take candidates that cannot gain out of the tasks of a plan. Only plain cross-validation is handed over."""
     plain = isinstance(request.criterion, CV) and not (
         request.criterion.certify or request.columns or request.screen or request.series or request.scale_penalty
         or request.shared or request.approximation
     )  # fmt: skip
     if not plain or request.folds.leave_one_out:
-        return {}
-    alone = len(planned.tasks) == 1 and len(planned.tasks[0].candidates) == 1
-    handed = [task for task in planned.tasks if all(_cannot_gain(task, path, alone) for path in task.paths)]
+        return
+    little = _saves_little(planned, len(request.folds))
+    handed = [task for task in planned.tasks if little or all(_cannot_gain(task, path) for path in task.paths)]
     planned.tasks = [task for task in planned.tasks if task not in handed]
     reason = "nothing to gain: so few candidates share so little that scikit-learn is as fast"
-    return {number: reason for task in handed for number in task.candidates}
+    planned.handed = {number: reason for task in handed for number in task.candidates}
 
 
-def _cannot_gain(task: KernelTask, path: Path, alone: bool) -> bool:
+def _saves_little(planned: Plan, splits: int) -> bool:
+    """Whether splits share nothing, and all candidates so little that training each of them costs no more."""
+    apart = splits == 1 or all(task.inputs.per_fold(task.kernel) for task in planned.tasks)
+    saved = splits * sum(len(path.penalties) - 1 for path in planned.paths)
+    return apart and len(planned.paths) <= FEW_PATHS and saved <= FEW_SAVED
+
+
+def _cannot_gain(task: KernelTask, path: Path) -> bool:
+    """Whether training for each penalty costs no more than one path."""
     Y = path.targets.Y
     if task.explicit:  # features of a Pipeline, for a path of ridges: a single one shares nothing
         return len(path.penalties) == 1
     if not path.learner.certifies:  # no support vector machine
         return False
-    if alone:
-        return task.inputs.per_fold(task.kernel) and len(Y) >= LARGE
+    if task.inputs.per_fold(task.kernel) and len(path.penalties) <= min(2, len(Y) / ROWS_A_PENALTY):
+        return True
     small = np.count_nonzero(Y) / Y.shape[1] < SMALL_PAIR
     return Y.shape[1] >= MANY_PAIRS and small and len(path.penalties) <= FEW_PENALTIES

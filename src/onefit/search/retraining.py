@@ -142,12 +142,14 @@ class _Training:
 
 def _fit_and_score_group(how: Retraining, trainings: list[_Training], train, test) -> list[SplitScores]:
     """Train candidates on one split, with features that are computed once where there are several."""
+    first = _model_of(how, trainings[0])
+    split = _Split.of(how, first, train, test)
     if len(trainings) == 1:
-        return [_fit_and_score(how, trainings[0], _Split.of(how, trainings[0], train, test))]
-    split, start = _Split.of(how, trainings[0], train, test), time.perf_counter()
-    features = split.with_features(how, trainings[0])
+        return [_fit_and_score(how, trainings[0], first, split)]
+    start = time.perf_counter()
+    features = split.with_features(first)
     seconds = (time.perf_counter() - start) / len(trainings)
-    outcomes = [_fit_and_score(how, training, features or split) for training in trainings]
+    outcomes = [_fit_and_score(how, training, _model_of(how, training), features or split) for training in trainings]
     for outcome in outcomes:
         outcome.fit_seconds += seconds
     return outcomes
@@ -169,9 +171,9 @@ class _Split:
     transformed: bool = False
 
     @classmethod
-    def of(cls, how: Retraining, training: _Training, train, test) -> _Split:
-        """One split of the data."""
-        pairwise = get_tags(_model_of(how, training)).input_tags.pairwise
+    def of(cls, how: Retraining, model: Any, train, test) -> _Split:
+        """One split of the data for a model."""
+        pairwise = get_tags(model).input_tags.pairwise
         fit_params, score_train, score_test = (
             {name: take_metadata(value, rows, how.n) for name, value in metadata.items()}
             for metadata, rows in ((how.fit_params, train), (how.score_params, train), (how.score_params, test))
@@ -181,9 +183,8 @@ class _Split:
         told = {"X": X[0], "y": y[0], "metadata": _weights(fit_params)}
         return cls(X, y, fit_params, (score_train, score_test), told)
 
-    def with_features(self, how: Retraining, training: _Training) -> _Split | None:
-        """The split behind the transformers of a candidate; None if these fail, which every candidate is to tell."""
-        model = _model_of(how, training)
+    def with_features(self, model: Any) -> _Split | None:
+        """The split behind the transformers of a model; None if these fail, which every candidate is to tell."""
         try:
             parts, transformers = read_model(model, self.fit_params), model[:-1]
             weight, before = parts.sample_weight, parts.transformer_params
@@ -198,9 +199,9 @@ def _model_of(how: Retraining, training: _Training) -> Any:
     return clone(how.estimator).set_params(**clone(training.params, safe=False))
 
 
-def _fit_and_score(how: Retraining, training: _Training, split: _Split) -> SplitScores:
+def _fit_and_score(how: Retraining, training: _Training, model: Any, split: _Split) -> SplitScores:
     training.lines.start()
-    model, context = _model_of(how, training), training.context
+    context = training.context
     if split.transformed:
         model = model.steps[-1][1]
     scoring = {"named": how.named, "error_score": how.error_score}
