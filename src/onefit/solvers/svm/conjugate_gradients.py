@@ -37,8 +37,6 @@ FREE_SHARE = 0.2
 """Share of the rows that is free from which on factors cost more than conjugate gradients."""
 FEW_PRODUCTS = 3
 """Vectors up to which one product of K after the other is faster than one of all (2,000 rows: 1.5 against 2.9 ms)."""
-PATH_FROM = 500
-"""Rows from which on the path of a single split is solved so: factors of fewer take a few milliseconds."""
 
 
 def coupling(K: Array, ridge: Array, bias: bool) -> float:
@@ -63,7 +61,7 @@ def narrow_path(solver: Solver, unit: Dual, penalties: Array) -> PathSolution | 
     None where rows are coupled, few coefficients are free, or free sets do not settle.
     """
     K, n = solver.K, len(unit.target)
-    if n < PATH_FROM or coupling(K, unit.at(float(penalties[-1])).ridge, unit.bias) > (n / COUPLED) ** 2:
+    if coupling(K, unit.at(float(penalties[-1])).ridge, unit.bias) > (n / COUPLED) ** 2:
         return None
     duals = [unit.at(float(C)) for C in penalties]
     starts = np.array([solve_diagonal(dual, solver.magnitude)[0] for dual in duals])

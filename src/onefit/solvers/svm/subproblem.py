@@ -52,6 +52,9 @@ at 468 of 1,108)."""
 NEARLY_DIAGONAL = 0.005
 """Coupling up to which the solution for a diagonal K is a good start."""
 
+NARROW_FROM = 500
+"""Training rows from which on narrow kernels are looked for: factors of fewer take a few milliseconds."""
+
 CHUNK = 16
 """Splits that are solved together: their arrays are small beside K."""
 
@@ -319,7 +322,8 @@ class Subproblem:
 
 def _whole_path(rows: Rows, solver: Solver, unit: Dual, penalties: Array) -> SplitPath:
     """The path on all training rows: by conjugate gradients on narrow kernels, else by factors."""
-    path = None if solver.noise else narrow_path(solver, unit, penalties)
+    few = solver.noise > 0 or len(rows) < NARROW_FROM
+    path = None if few else narrow_path(solver, unit, penalties)
     return SplitPath(rows, solver, unit, solver.path(unit, penalties) if path is None else path)
 
 
