@@ -98,24 +98,3 @@ def test_an_automatic_grid_is_polished_too():
     search = KernelSearchCV(LSSVR(), "auto", polish=True, **options).fit(X[:150], y[:150])
     assert search.best_score_ >= plain.best_score_
     assert len(search.cv_results_["params"]) < len(plain.cv_results_["params"])
-
-
-def test_a_descent_keeps_to_its_evaluations():
-    """A line search may take many: the limit holds within it, and the steps so far are there."""
-    from types import SimpleNamespace
-
-    from scipy.optimize import rosen, rosen_der
-
-    from onefit.search.gradient import descend
-
-    class Valley(SimpleNamespace):
-        def __call__(self, theta):
-            self.evaluations += 1
-            return rosen(theta), rosen_der(theta)
-
-    for most in range(1, 25):
-        valley = Valley(evaluations=0, start=0, theta=np.array([-1.2, 1.0]), bounds=[(-9, 9)] * 2, point=lambda x: 1)
-        points = descend(valley, 30, max_evaluations=most)
-        assert valley.evaluations <= most
-        assert len(points) <= most
-    assert len(points) > 5
