@@ -230,6 +230,19 @@ def test_has_no_accessibility_violation(browser, page, kind, width, dark):
     assert found == []
 
 
+def test_other_models_fit_on_a_phone(browser, tmp_path):
+    search, X, y = search_of("binary")
+    scores = np.array([0.7, 0.8, 0.75, 0.8])
+    trees = report.Yardstick("HistGradientBoosting with a name that does not fit", scores - [0.1, 0.2, 0.1, 0.1])
+    judged = report.Judgement("accuracy", 0.76, 0.02, "exact", "computed anew", scores, [trees], (0.75, 0.02))
+    browser.open(report.write(search, tmp_path / "judged.html", X=X, y=y, judgement=judged), width=390)
+    assert browser.run("document.documentElement.scrollWidth") <= 390
+    assert "of new rows 0.75 ± 0.02 is expected" in browser.run("document.getElementById('answer').textContent")
+    if AXE is not None:
+        browser.run(Path(AXE).read_text() + "; 0")
+        assert browser.run("axe.run().then(found => found.violations.map(v => [v.id, v.nodes[0].html]))") == []
+
+
 @pytest.mark.skipif(AXE is None, reason="ONEFIT_AXE does not name the script of axe-core")
 @pytest.mark.skipif(not LANDING.exists(), reason="the documentation is not built: make docs")
 @pytest.mark.parametrize(("width", "dark"), LOOKS)
