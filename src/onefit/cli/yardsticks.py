@@ -21,6 +21,9 @@ REFERENCE = "HistGradientBoosting"
 MOST_COLUMNS = 200
 """Columns that the reference looks at in each split: a random part of more, or wide tables would take minutes."""
 
+FEW_ROWS = 20_000
+"""Rows below which the reference is trained on one thread."""
+
 ACCURACY = (None, "accuracy")
 SQUARED = (None, "r2", "explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error")
 
@@ -66,7 +69,11 @@ def optimism(scores: np.ndarray) -> np.ndarray:
 
 def reference(request: SearchArguments, data: Data) -> Yardstick:
     """Gradient boosting of trees with scikit-learn's parameters, which needs neither scaling nor a search."""
-    return Yardstick(REFERENCE, _scores(boosting(data), request, data), "reference")
+    from threadpoolctl import threadpool_limits
+
+    # threads that share so little work wait for each other: ten times as long where another program uses a processor
+    with threadpool_limits(1 if len(data.y) < FEW_ROWS else None, user_api="openmp"):
+        return Yardstick(REFERENCE, _scores(boosting(data), request, data), "reference")
 
 
 def boosting(data: Data) -> Any:
