@@ -49,12 +49,6 @@ their own are handed over. LIBSVM needs few entries of K where classes are far a
 narrow: with one penalty the fast path was 0.7 to 2 times as fast at 900 and 1,500 rows, with two 1.1 times at 1,500 and
 0.8 times at 2,500."""
 
-FEW_PATHS = 2
-"""Kernels with one penalty each, on splits with a view of their own, that do not make up for what a plan and the check
-of the delivered model cost: one or two were 0.7 to 0.95 times as fast (40 to 1,000 rows), three 1.1 to 1.7 times."""
-FEW_SAVED = 2
-"""Trainings that start from another penalty's solution and do not make up for it either."""
-
 
 @dataclass
 class Plan:
@@ -397,18 +391,10 @@ def _hand_over(request: Request, planned: Plan) -> None:
     )  # fmt: skip
     if not plain or request.folds.leave_one_out:
         return
-    little = _saves_little(planned, len(request.folds))
-    handed = [task for task in planned.tasks if little or all(_cannot_gain(task, path) for path in task.paths)]
+    handed = [task for task in planned.tasks if all(_cannot_gain(task, path) for path in task.paths)]
     planned.tasks = [task for task in planned.tasks if task not in handed]
     reason = "nothing to gain: so few candidates share so little that scikit-learn is as fast"
     planned.handed = {number: reason for task in handed for number in task.candidates}
-
-
-def _saves_little(planned: Plan, splits: int) -> bool:
-    """Whether splits share nothing, and all candidates so little that training each of them costs no more."""
-    apart = splits == 1 or all(task.inputs.per_fold(task.kernel) for task in planned.tasks)
-    saved = splits * sum(len(path.penalties) - 1 for path in planned.paths)
-    return apart and len(planned.paths) <= FEW_PATHS and saved <= FEW_SAVED
 
 
 def _cannot_gain(task: KernelTask, path: Path) -> bool:
