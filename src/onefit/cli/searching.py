@@ -135,7 +135,10 @@ def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection
     if found.interrupted:
         model = _trained(request, data, params)
     else:
-        exact = _search(request, data, {name: [value] for name, value in params.items()}, "cv", "per_fold")
+        grid = {name: [value] for name, value in params.items()}
+        # without an approximation a single candidate "per_fold" would be left to scikit-learn, with the tol of its solver
+        how = "shared_then_per_fold" if request.approximation is None else "per_fold"
+        exact = _search(request, data, grid, "cv", how)
         told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
         told, row, model = read_scores(told_by), 0, exact.best_estimator_
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
