@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from .savings import Savings
 from .validation import search_arguments
-from .yardsticks import Yardstick, baseline, expected
+from .yardsticks import FEW_ROWS, Yardstick, baseline, expected
 
 if TYPE_CHECKING:
     from .data import Data
@@ -104,13 +105,22 @@ def find(request: SearchArguments, data: Data) -> EndedSearch:
     resumed = request.journal is not None and request.journal.exists()
     start, worked, interrupted = time.perf_counter(), time.process_time(), False
     try:
-        search.fit(data.X, data.y, **fit_arguments(request.estimator, data))
+        with threadpool_limits(_blas_threads(request, data), user_api="blas"):
+            search.fit(data.X, data.y, **fit_arguments(request.estimator, data))
     except KeyboardInterrupt:
         if not hasattr(search, "cv_results_"):
             raise
         interrupted = True
     spent = time.perf_counter() - start, time.process_time() - worked
     return EndedSearch(search, *spent, interrupted, resumed)
+
+
+def _blas_threads(request: SearchArguments, data: Data) -> int | None:
+    """One for support vector machines on few rows, whose many small products threads only wait for; None: as it is."""
+    from sklearn.svm import SVC, SVR
+
+    machine = getattr(request.estimator, "steps", [(None, request.estimator)])[-1][1]
+    return 1 if isinstance(machine, SVC | SVR) and len(data.y) < FEW_ROWS else None
 
 
 def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection:
@@ -136,7 +146,7 @@ def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection
         model = _trained(request, data, params)
     else:
         grid = {name: [value] for name, value in params.items()}
-        # without an approximation a single candidate "per_fold" would be left to scikit-learn, with the tol of its solver
+        # without an approximation a single candidate "per_fold" would be left to scikit-learn, with its tol
         how = "shared_then_per_fold" if request.approximation is None else "per_fold"
         exact = _search(request, data, grid, "cv", how)
         told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))

@@ -22,7 +22,7 @@ MOST_COLUMNS = 200
 """Columns that the reference looks at in each split: a random part of more, or wide tables would take minutes."""
 
 FEW_ROWS = 20_000
-"""Rows below which the reference is trained on one thread."""
+"""Rows below which the reference, and support vector machines, are trained on one thread."""
 
 ACCURACY = (None, "accuracy")
 SQUARED = (None, "r2", "explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error")
