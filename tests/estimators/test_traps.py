@@ -120,7 +120,7 @@ def test_classes_derived_from_pipeline_are_retrained(regression):
 @pytest.mark.parametrize(
     ("estimator", "grid"),
     [
-        (make_pipeline(PCA(), KernelRidge()), {"pca__n_components": [2, 3, 40]}),
+        (make_pipeline(PCA(), KernelRidge()), {"pca__n_components": [2, 40]}),
         (KernelRidge(gamma=1.0), {"kernel": ["rbf", "chi2"]}),
         (KernelRidge(kernel="poly", gamma=1.0, coef0=0.0), {"degree": [2, 2.5]}),
     ],
@@ -131,8 +131,7 @@ def test_one_failing_candidate_does_not_end_the_search(regression, estimator, gr
     with pytest.warns(match="fits failed"), pytest.warns(match="non-finite"):
         fast, slow = both(estimator, grid, *regression, cv=3)
     assert_same_search(fast, slow)
-    *others, last = fast.cv_results_["exactness"]
-    assert (set(others), last) == ({"exact"}, "failed")
+    assert fast.cv_results_["exactness"].tolist() == ["exact", "failed"]
     with pytest.raises(ValueError):
         KernelSearchCV(estimator, grid, cv=3, error_score="raise").fit(*regression)
 
@@ -189,7 +188,7 @@ def test_transformers_are_fitted_only_when_their_turn_comes(regression):
     with pytest.raises(ValueError, match="Invalid parameter 'alfa'"):
         KernelSearchCV(pipe, [{}, {"kernelridge__alfa": [1.0]}], cv=3).fit(X, y)
     with pytest.raises(ValueError, match="rows would fit"):
-        KernelSearchCV(pipe, {"kernelridge__alpha": [0.1, 1.0]}, cv=3, memory_budget=1000).fit(X, y)
+        KernelSearchCV(pipe, [{}], cv=3, memory_budget=1000).fit(X, y)
     assert not fitted
 
 

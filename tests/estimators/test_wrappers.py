@@ -210,7 +210,7 @@ def test_out_of_fold_predictions_are_on_the_original_scale(machine):
         exact = cross_val_decision(estimator, X, y, cv=4)
         np.testing.assert_allclose(exact, cross_val_decision(estimator, X, y, cv=4, method="retrain"), rtol=1e-6)
         search = KernelSearchCV(estimator, {f"{prefix}gamma": [0.1]}, cv=4).fit(X, y)
-        np.testing.assert_allclose(search.oof_decision_, exact, rtol=1e-6)
+        np.testing.assert_array_equal(search.oof_decision_, exact)
 
 
 @pytest.mark.parametrize("wrapper", OF_CLASSES)
@@ -295,10 +295,9 @@ RETRAINED = {
 def test_what_is_not_supported_is_retrained_and_says_why(case):
     make, outputs, reason = RETRAINED[case]
     X, y = problem(SVC()) if outputs == "classes" else problem(SVR(), outputs)
-    grid = {"estimator__m__C": [1.0, 10.0]} if "supervised" in case else {}  # seen when transformers are fitted
-    slow = GridSearchCV(make(), grid, cv=3).fit(X, y)
+    slow = GridSearchCV(make(), {}, cv=3).fit(X, y)
     with pytest.warns(RetrainingWarning, match=reason):
-        fast = KernelSearchCV(make(), grid, cv=3).fit(X, y)
+        fast = KernelSearchCV(make(), {}, cv=3).fit(X, y)
     assert fast.cv_results_["exactness"][0] == "retrained"
     assert fast.best_score_ == slow.best_score_
 
