@@ -149,7 +149,8 @@ def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection
         # without an approximation a single candidate "per_fold" would be left to scikit-learn, with its tol
         how = "shared_then_per_fold" if request.approximation is None else "per_fold"
         exact = _search(request, data, grid, "cv", how)
-        told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
+        with threadpool_limits(_blas_threads(request, data), user_api="blas"):
+            told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
         told, row, model = read_scores(told_by), 0, exact.best_estimator_
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     savings = _savings(found, request, data, scores, reached * search.n_splits_)
