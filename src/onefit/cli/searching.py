@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from .savings import Savings
 from .validation import search_arguments
-from .yardsticks import FEW_ROWS, Yardstick, baseline, expected
+from .yardsticks import Yardstick, baseline, expected
 
 if TYPE_CHECKING:
     from .data import Data
@@ -105,22 +104,13 @@ def find(request: SearchArguments, data: Data) -> EndedSearch:
     resumed = request.journal is not None and request.journal.exists()
     start, worked, interrupted = time.perf_counter(), time.process_time(), False
     try:
-        with threadpool_limits(_blas_threads(request, data), user_api="blas"):
-            search.fit(data.X, data.y, **fit_arguments(request.estimator, data))
+        search.fit(data.X, data.y, **fit_arguments(request.estimator, data))
     except KeyboardInterrupt:
         if not hasattr(search, "cv_results_"):
             raise
         interrupted = True
     spent = time.perf_counter() - start, time.process_time() - worked
     return EndedSearch(search, *spent, interrupted, resumed)
-
-
-def _blas_threads(request: SearchArguments, data: Data) -> int | None:
-    """One for support vector machines on few rows, whose many small products threads only wait for; None: as it is."""
-    from sklearn.svm import SVC, SVR
-
-    machine = getattr(request.estimator, "steps", [(None, request.estimator)])[-1][1]
-    return 1 if isinstance(machine, SVC | SVR) and len(data.y) < FEW_ROWS else None
 
 
 def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection:
@@ -149,8 +139,7 @@ def judge(found: EndedSearch, request: SearchArguments, data: Data) -> Selection
         # without an approximation a single candidate "per_fold" would be left to scikit-learn, with its tol
         how = "shared_then_per_fold" if request.approximation is None else "per_fold"
         exact = _search(request, data, grid, "cv", how)
-        with threadpool_limits(_blas_threads(request, data), user_api="blas"):
-            told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
+        told_by = exact.fit(data.X, data.y, **fit_arguments(request.estimator, data))
         told, row, model = read_scores(told_by), 0, exact.best_estimator_
     reached = int((scores.exactness != Exactness.UNREACHED).sum())
     savings = _savings(found, request, data, scores, reached * search.n_splits_)
