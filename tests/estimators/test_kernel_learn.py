@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
@@ -259,6 +260,53 @@ def test_several_classes_targets_and_weights():
     search = KernelSearchCV(LSSVR(), grid, criterion=criteria.CV(loss="squared"), cv=3, refit=False)
     again = search.fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(learned.cv_results_["inner_value"], -again.cv_results_["mean_test_score"], rtol=1e-10)
+
+
+def weighted_loss_of_the_start(estimator, X, y, params, weights):
+    """The outer loss of the first step: searches on the rows of each outer fold, weighted errors of those left out."""
+    missed = 0.0
+    for train, test in KFold(3).split(X):
+        some = {name: value[train] for name, value in params.items()}
+        start = KernelLearnCV(clone(estimator), ARD(Gaussian()), stop=None, max_iter=0, cv=2).fit(
+            X[train], y[train], **some
+        )
+        missed += weights[test] @ (start.predict(X[test]) - y[test]) ** 2
+    return missed / weights.sum()
+
+
+def test_outer_losses_are_weighted_as_the_machine_is():
+    X, y = regression()
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, N)
+    for estimator, name in [
+        (KernelRidge(), "sample_weight"),
+        (make_pipeline(StandardScaler(), KernelRidge()), "kernelridge__sample_weight"),
+    ]:
+        params = {name: weights}
+        learned = KernelLearnCV(estimator, ARD(Gaussian()), max_iter=0, cv=2, outer_cv=3).fit(X, y, **params)
+        expected = weighted_loss_of_the_start(estimator, X, y, params, weights)
+        np.testing.assert_allclose(learned.cv_results_["outer_loss"], [expected], rtol=1e-6)
+
+
+@config_context(enable_metadata_routing=True)
+@pytest.mark.parametrize("name", ["sample_weight", "weights_of_rows"])
+@pytest.mark.parametrize("scored", [True, False])
+def test_weights_are_routed_as_they_are_without_routing(name, scored):
+    X, y = regression()
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, N)
+    asked = True if name == "sample_weight" else name
+    options = {"max_iter": 1, "cv": 2, "outer_cv": 3}
+    machine = KernelRidge().set_fit_request(sample_weight=asked).set_score_request(sample_weight=scored and asked)
+    estimators = [machine]
+    if name == "sample_weight" or not scored:  # a Pipeline's score takes no other name
+        estimators.append(make_pipeline(FunctionTransformer(), clone(machine)))
+    found = [KernelLearnCV(one, ARD(Gaussian()), **options).fit(X, y, **{name: weights}) for one in estimators]
+    with config_context(enable_metadata_routing=False):
+        same = KernelLearnCV(KernelRidge(), ARD(Gaussian()), **options).fit(X, y, sample_weight=weights)
+    for one in found:
+        np.testing.assert_allclose(one.cv_results_["outer_loss"], same.cv_results_["outer_loss"], rtol=1e-12)
+        np.testing.assert_allclose(one.cv_results_["inner_value"], same.cv_results_["inner_value"], rtol=1e-12)
+        as_weighted = np.isclose(one.best_score_, same.best_score_, rtol=1e-12)
+        assert as_weighted == scored
 
 
 def test_groups_reach_both_kinds_of_folds():

@@ -10,13 +10,13 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, ShuffleSplit, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
 from sklearn.svm import NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
-from onefit import LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, RetrainingWarning, one_standard_error
+from onefit import LSSVC, LSSVR, GridEdgeWarning, KernelSearchCV, RetrainingWarning, criteria, one_standard_error
 from tests.oracles.grid_search import assert_same_search, both
 
 GRID = {"gamma": [0.01, 0.1, 1.0], "alpha": [1e-3, 0.1, 10.0]}
@@ -251,6 +251,29 @@ def test_metadata_routing(regression):
         scoring = {"a": scorer, "b": get_scorer("neg_mean_squared_error").set_score_request(sample_weight=False)}
         assert_same_search(*both(model, GRID, X, y, fit_params, cv=GroupKFold(3), scoring=scoring, refit="a"))
         fast.score(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_the_loss_of_a_criterion_is_weighted_as_the_machine_is(regression, routed):
+    X, y = regression
+    weights = np.linspace(0.1, 2, len(y))
+    with config_context(enable_metadata_routing=routed):
+        model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf"))
+        if routed:  # nobody is asked for a scorer's weights: there is no scorer
+            model[0].set_fit_request(sample_weight=False)
+            model[1].set_fit_request(sample_weight=True)
+        name = "sample_weight" if routed else "kernelridge__sample_weight"
+        search = KernelSearchCV(
+            model, {"kernelridge__alpha": [0.1, 1.0, 3.0]}, cv=KFold(3), criterion=criteria.CV(loss="squared")
+        ).fit(X, y, **{name: weights})
+        for k, (train, test) in enumerate(KFold(3).split(X)):
+            missed = [
+                clone(model).set_params(**params).fit(X[train], y[train], **{name: weights[train]}).predict(X[test])
+                - y[test]
+                for params in search.cv_results_["params"]
+            ]
+            expected = [-np.average(one**2, weights=weights[test]) for one in missed]
+            np.testing.assert_allclose(search.cv_results_[f"split{k}_test_score"], expected, rtol=1e-9)
 
 
 def test_the_edge_of_the_grid_is_announced(regression):

@@ -230,7 +230,7 @@ class KernelLearnCV(GridSearchCV):
 
     def _plan(self, X, y, params) -> tuple[PathTask, list[OuterFold]]:
         """The path on all rows, and those of the outer folds."""
-        routed = route(self, params)
+        routed = route(self, self.scoring, params)
         model = split_pipeline(self.estimator, routed.estimator)
         kernel = name_columns(self.kernel, lambda: seen_names(model, X, y))
         if Precomputed.base in kernel.bases:
@@ -250,7 +250,7 @@ class KernelLearnCV(GridSearchCV):
             X=X,
             y=y,
             folds=folds,
-            fit_params=routed.estimator,
+            routed=routed,
             criterion=criterion,
             loss=loss,
             max_iter=int(self.max_iter),
@@ -259,8 +259,7 @@ class KernelLearnCV(GridSearchCV):
             regularised=self.stop == "penalty",
             seconds=None if self.time_budget is None else parse_seconds(self.time_budget) / (1 + len(outer)),
         )
-        scoring = ("accuracy" if is_classifier(self.estimator) else "r2") if self.scoring is None else self.scoring
-        return task, [OuterFold.drawn(task, fold, self.cv, routed.splitter, scoring) for fold in outer]
+        return task, [OuterFold.drawn(task, fold, self.cv, self.scoring) for fold in outer]
 
     def _criterion(self, learner) -> Criterion:
         """The criterion with a loss that has derivatives, and folds averaged as searches do."""
@@ -353,7 +352,7 @@ class KernelLearnCV(GridSearchCV):
             self.feature_importances_ = importances
         began = time.perf_counter()
         model = clone(self.estimator).set_params(**self.best_params_)
-        delivery = deliver(model, task.X, task.y, task.fit_params, exactly=True)
+        delivery = deliver(model, task.X, task.y, task.routed.estimator, exactly=True)
         delivery.warn()
         self.best_estimator_ = delivery.model
         self.refit_time_ = time.perf_counter() - began

@@ -29,7 +29,7 @@ from ..search.gradient import (
     problem_of,
     squared_input_gradients,
 )
-from ..search.routing import split_pipeline
+from ..search.routing import Routing, split_pipeline
 from .default_grid import kernel_grid
 from .kernel_search import KernelSearchCV
 
@@ -61,7 +61,7 @@ class PathTask:
     X: Any
     y: Any
     folds: Folds
-    fit_params: dict[str, Any]
+    routed: Routing
     criterion: Criterion
     loss: Any
     max_iter: int
@@ -82,7 +82,7 @@ class KernelPath:
     def __init__(self, task: PathTask) -> None:
         self.task = task
         self.deadline = Deadline(task.seconds)
-        model = split_pipeline(task.estimator, task.fit_params)
+        model = split_pipeline(task.estimator, task.routed.estimator)
         self.machine, self.prefix, weights = model.final, model.prefix, model.sample_weight
         self.X = checked_rows(model.transformed(task.X, task.y))
         self.kernel = task.kernel.bound(self.X.shape[1], variance_of(self.X))
@@ -201,12 +201,23 @@ def follow_gradients(problem: GradientProblem, point: Point) -> ARD | Metric:
 
 def evaluate_candidates(task: PathTask, grid: Any, criterion: Criterion) -> KernelSearchCV:
     """Candidates by a criterion on the folds of a task; what learns from rows learns once from all of them."""
-    search = KernelSearchCV(
+    search = RoutedSearch(
         task.estimator, grid, criterion=criterion, preprocessing="shared", cv=splits_of(task.folds), refit=False
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # grids at their edge, ties: what matters is said of the path
-        return search.fit(task.X, task.y, **task.fit_params)
+    return search.fit_quietly(task)
+
+
+class RoutedSearch(KernelSearchCV):
+    """A search on the rows of a task, whose metadata have been distributed already."""
+
+    def fit_quietly(self, task: PathTask) -> RoutedSearch:
+        """Fit without warnings (grids at their edge, ties, retraining): what matters is said of the path."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.fit(task.X, task.y, routed=task.routed)
+
+    def _route(self, scoring: Any, params: dict[str, Any]) -> Routing:
+        return replace(params["routed"], splitter={})  # splits are given
 
 
 def splits_of(folds: Folds) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -344,7 +344,7 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         scoring = scoring_of(self, criteria[0])
         X, y = indexable(*readable_rows(X, y, approximated=self.approximation is not None))
         y = flat_target(self.estimator, y)
-        routed = route(self, params)
+        routed = self._route(scoring, params)
         scoring = Scoring.build(self.estimator, scoring, self.error_score, partial(scorer_params, self, routed))
         if scoring.named:
             check_refit_metric(self.refit, scoring.metrics)
@@ -365,6 +365,10 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
             **{name: getattr(self, name) for name in same},
         )
         return request, criteria
+
+    def _route(self, scoring, params):
+        """Who gets which of the keyword arguments of ``fit``."""
+        return route(self, scoring, params)
 
     def _strategy(self, request):
         """Proposals of candidates: the grid, or rounds of grids that follow the best candidate."""

@@ -26,7 +26,7 @@ class LearningJournal:
         to_plain(task.kernel)  # a kernel that cannot be written is refused before any work
         journal = self._stack.enter_context(Journal(path))
         splits = [(fold.train, fold.test, fold.folds) for fold in outer]
-        same = ("estimator", "kernel", "X", "y", "folds", "fit_params", "criterion", "loss", "max_iter", "start",
+        same = ("estimator", "kernel", "X", "y", "folds", "routed", "criterion", "loss", "max_iter", "start",
                 "method", "regularised", "seconds")  # fmt: skip
         content = {name: getattr(task, name) for name in same}
         mark = content_hash(["KernelLearnCV", content, splits, search.scoring])

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..data.folds import Fold, Folds, take_metadata, take_rows
+from ..criteria import CV
+from ..data.folds import Fold, Folds, take_rows
 from ..kernels import Columns, Kernel, Product, Scaled, Sum, WeightedSum
 from ..machines.wrappers import Model
 from ..search.request import draw_folds
 from ..search.routing import sample_weight_of
 from ..search.scorers import LossScorer
-from .kernel_path import NoStartError, PathTask
-from .kernel_search import KernelSearchCV
+from .kernel_path import NoStartError, PathTask, RoutedSearch
 
 Rows = NDArray[np.intp]
 
@@ -34,19 +34,25 @@ class OuterFold:
     scoring: Any
 
     @classmethod
-    def drawn(cls, task: PathTask, outer: Fold, cv: Any, splitter: dict[str, Any], scoring: Any) -> OuterFold:
+    def drawn(cls, task: PathTask, outer: Fold, cv: Any, scoring: Any) -> OuterFold:
         """Draw the folds of the training rows."""
-        train, n = outer.train, len(task.y)
-        metadata = {name: take_metadata(value, train, n) for name, value in splitter.items()}
+        train = outer.train
+        metadata = task.routed.of_rows(train, len(task.y)).splitter
         folds = draw_folds(task.estimator, cv, take_rows(task.X, train), take_rows(task.y, train), **metadata)
         return cls(task, train, outer.test, folds, scoring)
 
     def inner(self) -> PathTask:
         """The search on the training rows."""
-        task, n = self.task, len(self.task.y)
+        task = self.task
         X, y = take_rows(task.X, self.train), take_rows(task.y, self.train)
-        params = {name: take_metadata(value, self.train, n) for name, value in task.fit_params.items()}
-        return replace(task, X=X, y=y, folds=self.folds, fit_params=params, on_step=None)
+        routed = task.routed.of_rows(self.train, len(task.y))
+        return replace(task, X=X, y=y, folds=self.folds, routed=routed, on_step=None)
+
+    def evaluate(self, steps: list[dict[str, Any]], **how: Any) -> dict[str, Any]:
+        """The table of estimators that are trained on the training rows and scored on the test rows."""
+        grid = [{name: [value] for name, value in step.items()} for step in steps]
+        search = RoutedSearch(self.task.estimator, grid, cv=[(self.train, self.test)], refit=False, **how)
+        return search.fit_quietly(self.task).cv_results_
 
 
 @dataclass(frozen=True)
@@ -66,19 +72,14 @@ def run_outer(fold: OuterFold) -> OuterOutcome:
     except NoStartError as error:
         warnings.warn(f"An outer fold cannot be searched and does not count. {error}", UserWarning, stacklevel=2)
         return OuterOutcome(np.array([np.nan]), np.array([np.nan]), 0.0)
-    search = KernelSearchCV(
-        task.estimator,
-        [{name: [value] for name, value in step.items()} for step in steps],
-        scoring={"loss": LossScorer(task.loss), "score": fold.scoring},
-        cv=[(fold.train, fold.test)],
-        refit=False,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # retraining for scorers that need it, ties
-        results = search.fit(task.X, task.y, **task.fit_params).cv_results_
-    weights = sample_weight_of(task.estimator, task.fit_params)
-    weight = float(len(fold.test)) if weights is None else float(np.asarray(weights)[fold.test].sum())
-    return OuterOutcome(-results["split0_test_loss"], np.asarray(results["split0_test_score"]), weight)
+    weights = sample_weight_of(task.estimator, task.routed.estimator)
+    if weights is None:
+        found = fold.evaluate(steps, scoring={"loss": LossScorer(task.loss), "score": fold.scoring})
+        return OuterOutcome(-found["split0_test_loss"], found["split0_test_score"], float(len(fold.test)))
+    # the loss is weighted as the machine is, the score as its scorer asks for
+    loss = -fold.evaluate(steps, criterion=CV(loss=task.loss))["split0_test_score"]
+    score = fold.evaluate(steps, scoring=fold.scoring)["split0_test_score"]
+    return OuterOutcome(loss, score, float(np.asarray(weights)[fold.test].sum()))
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,11 @@ class Retraining:
         """Retraining as a request asks for."""
         scoring = request.scoring
         assert scoring is not None
-        score_params = request.score_params if any(metric.params for metric in scoring.metrics.values()) else {}
+        used = [metric.params for metric in scoring.metrics.values() if metric.params]
+        score_params = used[0] if used else {}
         scorer = scoring.scorers
-        if scoring.named:  # scikit-learn's own scorer of several metrics
+        if scoring.named:  # scikit-learn's own scorer of several metrics, which distributes metadata itself
+            score_params = request.score_params if used else {}
             scorer = check_scoring(request.estimator, scoring.given, raise_exc=scoring.error_score == "raise")
         # scikit-learn's own scorers ask for predictions; other callables may look into a Pipeline
         plain = all(hasattr(metric.scorer, "get_metadata_routing") for metric in scoring.metrics.values())

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Container, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn import get_config
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
 from .._exceptions import NotUnderstoodError, warn_caller
+from ..data.folds import take_metadata
 from ..data.targets import as_numbers
 from ..machines.wrappers import Model, read_model
 from .content_hash import content_hash
@@ -36,15 +39,25 @@ class Routing:
     splitter: dict[str, Any]
     scorer: dict[str, Any]
 
+    def of_rows(self, rows: np.ndarray, n: int) -> Routing:
+        """Metadata of some of n rows."""
+        parties = (self.estimator, self.splitter, self.scorer)
+        return Routing(*({name: take_metadata(value, rows, n) for name, value in party.items()} for party in parties))
 
-def route(search, params: dict[str, Any]) -> Routing:
-    """Distribute the keyword arguments of ``fit`` as GridSearchCV does, with and without metadata routing."""
+
+def route(search, scoring, params: dict[str, Any]) -> Routing:
+    """Distribute the keyword arguments of ``fit`` as GridSearchCV does, with and without metadata routing.
+
+    ``scoring`` is what candidates are scored by: that of the search, or the loss of its criterion.
+    """
     params = {name: value for name, value in params.items() if value is not None}
     for name in params:
         if name.rpartition("__")[2] == "sample_weight":
             as_numbers(params[name], name)
     if routing_enabled():
-        routed = process_routing(search, "fit", **params)
+        scored = copy(search)
+        scored.scoring = scoring
+        routed = process_routing(scored, "fit", **params)
         return Routing(dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score))
     rest = {name: value for name, value in params.items() if name != "groups"}
     grids = [search.param_grid] if isinstance(search.param_grid, Mapping) else search.param_grid
@@ -83,14 +96,20 @@ def _takes(function, name: str) -> bool:
 
 
 def scorer_params(search, routed: Routing, name: str, scorer, multi) -> dict[str, Any]:
-    """Metadata of one scorer. ``multi`` is scikit-learn's scorer of several metrics, or None for a single one."""
+    """Metadata of one scorer. ``multi`` is scikit-learn's scorer of several metrics, or None for a single one.
+
+    The loss of a criterion weighs rows as the machine does, however its weights are called.
+    """
+    if isinstance(scorer, LossScorer):
+        weights = sample_weight_of(search.estimator, routed.estimator)
+        return {} if weights is None else {"sample_weight": weights}
     if routing_enabled():
         if multi is None:
             return routed.scorer
         return dict(process_routing(multi, "score", **routed.scorer)[name].score)
     if not routed.scorer:
         return {}
-    scoring = search.scoring if multi is None and not isinstance(scorer, LossScorer) else True
+    scoring = search.scoring if multi is None else True
     if accepts_sample_weight(scorer, search.estimator, scoring):
         return routed.scorer
     label = f"{scorer}" if multi is None else f"{name}={scorer}"
