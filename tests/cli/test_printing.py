@@ -114,3 +114,18 @@ def test_how_far_a_search_is(capsys, monkeypatch):
     assert lines[0].startswith("8 candidates")
     assert any("of 8 candidates of this round, about" in line for line in lines[1:])
     assert all("0 of 8" not in line for line in lines)
+
+
+def test_what_is_left_follows_a_kernel_that_took_longer_than_others(capsys, monkeypatch):
+    from onefit.cli import narration
+
+    now = [0.0]
+    monkeypatch.setattr(narration.time, "monotonic", lambda: now[0])
+    logger = logging.getLogger("onefit")
+    with narration.narrated("searching"):
+        logger.info("24 candidates on 3 folds: 4 kernels, 0 candidates to retrain", extra={"candidates": 24})
+        for seconds in (20.0, 40.0, 15.0):
+            now[0] += seconds
+            logger.debug("Gaussian(1): 6 candidates, ? finished", extra={"finished": 6})
+    lines = capsys.readouterr().err.splitlines()[1:]
+    assert [line.partition("about ")[2].partition(" left")[0] for line in lines] == ["60 s", "80 s", "25 s"]

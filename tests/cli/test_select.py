@@ -176,3 +176,33 @@ def test_landmarks_are_taken_where_gram_matrices_do_not_fit(capsys):
     assert "landmarks" not in capsys.readouterr().err
     assert landmarks_for(100_000, None, "4GB").n_landmarks == 1000
     assert "1,000 landmarks stand for them" in capsys.readouterr().err
+
+
+def test_least_squares_take_landmarks_from_some_rows_on(onefit, mixed, prices, monkeypatch):
+    """A search that would take many minutes takes landmarks, and says so and how to have kernel matrices."""
+    monkeypatch.setattr("onefit.cli.data.DENSE_ROWS", 59)
+    for path, learner in ((mixed, "LSSVC"), (prices, "LSSVR")):
+        result = onefit("select", path, "--cv", 3, "--json")
+        facts = json.loads(result.stdout)
+        assert (facts["learner"], facts["exactness"]) == (learner, "approximate")
+        assert "60 landmarks stand for them" in result.stderr
+        assert "--landmarks 0" in result.stderr
+    assert "the learner is lssvm" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "options", [("--landmarks", 0), ("--learner", "svc"), ("--criterion", "span")], ids=lambda words: words[0]
+)
+def test_kernel_matrices_of_many_rows_where_they_are_asked_for(onefit, mixed, monkeypatch, options):
+    """Landmarks neither take the place of what was asked for, nor of a machine or criterion that they do not hasten."""
+    monkeypatch.setattr("onefit.cli.data.DENSE_ROWS", 59)
+    result = onefit("select", mixed, "--cv", 3, "--kernel", "linear", "--json", *options)
+    facts = json.loads(result.stdout)
+    assert (facts["learner"], facts["exactness"]) == ("SVC", "exact")
+    assert "landmarks" not in result.stderr
+
+
+def test_as_many_rows_as_kernel_matrices_are_taken_of(onefit, mixed, monkeypatch):
+    monkeypatch.setattr("onefit.cli.data.DENSE_ROWS", 60)
+    result = onefit("select", mixed, "--cv", 3, "--kernel", "linear", "--json")
+    assert json.loads(result.stdout)["exactness"] == "exact"

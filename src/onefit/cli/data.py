@@ -31,6 +31,10 @@ FEWEST_ARRAYS = 2
 MANY = 1000
 """Landmarks where nobody says how many."""
 
+DENSE_ROWS = 5_000
+"""Most rows whose kernel matrices are taken unless something else is asked for: their search takes 4 to 10 minutes of
+processor time, with landmarks half a minute (docs/command_line.md, which has scores as well)."""
+
 GRAM_ARRAYS = 4
 """n x n arrays that a dense search needs."""
 
@@ -330,8 +334,11 @@ def _shortened(remarks: tuple[str, ...]) -> list[str]:
     return [r for r in remarks if r not in missing] + [f"{total:,} missing values in {len(missing)} columns"]
 
 
-def landmarks_for(n: int, asked: int | None, memory: str | None) -> Any:
-    """The approximation of a search over n rows; None where Gram matrices fit into memory, or where 0 is asked for.
+def landmarks_for(n: int, asked: int | None, memory: str | None, *, least_squares: bool = False) -> Any:
+    """The approximation of a search over n rows; None where kernel matrices are taken, or where 0 is asked for.
+
+    Landmarks are taken without being asked for where kernel matrices do not fit into memory, and from ``DENSE_ROWS``
+    on for cross-validation by ``least_squares``: one pass over the rows then serves all penalties and folds.
 
     Landmarks are chosen by k-means++, which depends on the rows and the transformers alone: the code that is printed
     chooses the same ones.
@@ -340,12 +347,14 @@ def landmarks_for(n: int, asked: int | None, memory: str | None) -> Any:
     from ..resources.memory import human, parse_budget
 
     budget, needed = parse_budget(memory), 8.0 * GRAM_ARRAYS * n * n
-    if asked == 0 or (asked is None and needed <= budget):
+    if asked is not None:
+        return Landmarks(min(n, asked), "kmeans", random_state=0) if asked else None
+    if needed > budget:
+        reason = f"kernel matrices would take {human(needed)}, and there are {human(budget)}"
+    elif least_squares and n > DENSE_ROWS:
+        reason = f"kernel matrices of more than {DENSE_ROWS:,} rows would take many minutes (--landmarks 0 takes them)"
+    else:
         return None
-    m = min(n, MANY if asked is None else asked)
-    if asked is None:
-        note(
-            f"  {n:,} rows: Gram matrices would take {human(needed)}, and there are {human(budget)}; "
-            f"{m:,} landmarks stand for them (--landmarks says how many)"
-        )
+    m = min(n, MANY)
+    note(f"  {n:,} rows: {reason}; {m:,} landmarks stand for them (--landmarks says how many)")
     return Landmarks(m, "kmeans", random_state=0)

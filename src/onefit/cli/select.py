@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds of a search after which it is said what else takes time."""
 
+LEAST_SQUARES = (options.Learner.auto, options.Learner.lssvm, options.Learner.krr)
+"""Learners that are least squares where landmarks stand for kernel matrices."""
+
 
 @app.command()
 def select(
@@ -92,10 +95,12 @@ def select(
         ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
                         class_weight=class_weight)  # fmt: skip
         rows, estimator = ready.rows, ready.estimator
-        approximation = landmarks_for(len(rows.y), landmarks, memory)
+        least_squares = learner in LEAST_SQUARES and chosen == "cv"
+        approximation = landmarks_for(len(rows.y), landmarks, memory, least_squares=least_squares)
         if approximation is not None and learner == options.Learner.auto:
             given = None if class_weight == options.ClassWeight.none else str(class_weight)
-            estimator, _ = build(rows, "lssvm", scale, given)  # one pass over the rows for all penalties
+            estimator, _ = build(rows, "lssvm", scale, given)
+            note("  the learner is lssvm: one pass over the rows serves all penalties (--learner says otherwise)")
         request = SearchArguments(estimator, ready.splitter, ready.kernels, chosen, scoring, seconds, journal, jobs,
                           approximation, memory)  # fmt: skip
         selection = _search(request, rows)
