@@ -7,8 +7,7 @@ import math
 from scipy.optimize import minimize_scalar
 
 from ._checks import check_delta, check_positive, check_rows
-from .kernel_stability import svm_risk_bound
-from .learner_stability import uniform_stability_bound
+from .kernel_stability import krr_change, krr_risk_bound, svm_risk_bound
 
 
 def sps_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> float:
@@ -16,10 +15,10 @@ def sps_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> fl
 
     .. math:: |f_S(x) - f_{S^i}(x)| \le \frac{\kappa M (\beta + 2 \lambda)}{\lambda^2 (n - 1)}
 
-    Theorem 1 of the paper on spectral perturbation stability, whose proof is invalid: Weyl's inequality is used in the
-    wrong direction. With beta = kappa, which is the stability that the paper defines for every kernel, the statement
-    follows from others; with the empirical one no violation was found, and there is no proof. No more informative than
-    ``krr_change_without_stability``.
+    Theorem 1 of the paper on spectral perturbation stability: ``krr_change`` of another beta. The proof is invalid:
+    Weyl's inequality is used in the wrong direction. With beta = kappa, which is the stability that the paper defines
+    for every kernel, the statement follows from others; with the empirical one no violation was found, and there is no
+    proof. No more informative than ``krr_change_without_stability``.
 
     Parameters
     ----------
@@ -38,9 +37,7 @@ def sps_change(beta: float, *, kappa: float, M: float, lam: float, n: int) -> fl
     >>> sps_change(1.0, kappa=1.0, M=1.0, lam=1.0, n=4)
     1.0
     """
-    check_positive(kappa=kappa, lam=lam, M=M)
-    check_rows(n)
-    return kappa * M * (beta + 2 * lam) / (lam**2 * (n - 1))
+    return krr_change(beta, kappa=kappa, M=M, lam=lam, n=n)
 
 
 def sps_risk_bound(
@@ -51,8 +48,9 @@ def sps_risk_bound(
     .. math:: R \le R_{emp} + 2\gamma + (4 n \gamma + Q) \sqrt{\ln(1/\delta)/(2n)}, \qquad
               \gamma = \frac{\kappa M(\beta+2\lambda)}{\lambda^2 (n-1)} (2M + 2\kappa M/\lambda)
 
-    with Q = 2 κ²M²/λ² + 2M². Theorem 2, corrected: the paper has a wrong sign in the difference of the losses, and its
-    statement drops the 4n and a factor two. Vacuous unless lam is large: γ falls like 1/(lam² n).
+    with Q = 2 κ²M²/λ² + 2M²: ``krr_risk_bound`` of another beta. Theorem 2, corrected: the paper has a wrong sign in
+    the difference of the losses, and its statement drops the 4n and a factor two. Vacuous unless lam is large: γ falls
+    like 1/(lam² n).
 
     Parameters
     ----------
@@ -74,8 +72,7 @@ def sps_risk_bound(
     >>> round(bounds.sps_risk_bound(0.1, 1.0, kappa=1.0, M=1.0, lam=1.0, n=1001, delta=0.5), 4)
     1.0925
     """
-    gamma = sps_change(beta, kappa=kappa, M=M, lam=lam, n=n) * (2 * M + 2 * kappa * M / lam)
-    return uniform_stability_bound(empirical_risk, gamma, Q=2 * (kappa * M / lam) ** 2 + 2 * M**2, n=n, delta=delta)
+    return krr_risk_bound(empirical_risk, beta, kappa=kappa, M=M, lam=lam, n=n, delta=delta)
 
 
 def sps_svm_risk_bound(empirical_risk: float, beta: float, *, kappa: float, lam: float, n: int, delta: float) -> float:

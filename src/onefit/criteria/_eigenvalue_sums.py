@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from .._checks import is_count
 from ..machines.evidence import Evidence
 from .base import frozen_list
 
@@ -18,7 +18,7 @@ def check_components(components: Any) -> Any:
     if components == ():
         raise ValueError("components is an empty list: there is nothing to choose from.")
     for number in components if isinstance(components, tuple) else (components,):
-        if number != "sqrt" and (not isinstance(number, Integral) or isinstance(number, bool) or number < 1):
+        if number != "sqrt" and not is_count(number):
             raise ValueError(f'components must be "sqrt" or a positive whole number, got {components!r}.')
     return components
 

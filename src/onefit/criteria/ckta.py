@@ -9,6 +9,7 @@ import numpy as np
 from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
 from .base import Array, Criterion
+from .kta import alignment
 
 _CANCELLED = 1e-4
 """Share of the squared norm of K below which that of the centred matrix is not taken as a difference of sums."""
@@ -68,13 +69,7 @@ class CKTA(Criterion):
         """``[y_c y_cᵀ / N - (y_cᵀ K y_c) K_c / N³] / |y_c|²`` with ``N = |K_c|``, the mean over columns of labels."""
         assert evidence.labels is not None
         y = evidence.labels.codes
-        centred = y - y.mean(axis=0)
-        centred = centred / np.sqrt((centred**2).sum(axis=0))
         means = evidence.gram.sums / evidence.n
         gram = evidence.gram.dense() - means
         gram -= (means - means.mean())[:, None]
-        norm = float(np.linalg.norm(gram))
-        value = float((centred * (gram @ centred)).sum(axis=0).mean()) / norm
-        gram *= -value / norm**2
-        gram += (centred @ centred.T) / (norm * y.shape[1])
-        return Gradient(value, gram)
+        return alignment(gram, y - y.mean(axis=0))

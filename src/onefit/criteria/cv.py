@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
+from .._checks import check_number
 from ..machines import Exactness
 from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
@@ -80,8 +80,7 @@ class CV(Criterion):
     def __post_init__(self) -> None:
         if self.prune and not self.certify:
             raise ValueError("prune=True needs certify=True: what is not certified cannot be ruled out.")
-        if not (isinstance(self.tolerance, Real) and 0 <= self.tolerance < float("inf")):
-            raise ValueError(f"tolerance must be a number that is not negative, got {self.tolerance!r}.")
+        check_number("tolerance", self.tolerance, "non-negative")
         check_aggregate(self.aggregate)
         check_loss(self.loss)
         if self.certify and self.loss is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machines.capabilities import Margin
 from ..machines.evidence import Evidence
 from .base import Array, Criterion
 
@@ -46,10 +47,11 @@ class GACV(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The estimate for every candidate."""
-        diagonal, values = evidence.gram.diagonal, []
-        for (margin,) in evidence.margins:
+        diagonal = evidence.gram.diagonal
+
+        def mean_loss(margin: Margin) -> float:
             inner = margin.labels * margin.values
             factor = np.where(inner < -1.0, 2.0, np.where(inner <= 1.0 + 1e-8, 1.0, 0.0))
-            loss = margin.slacks + factor * np.abs(margin.beta) * diagonal
-            values.append(float(loss.mean()) if margin.converged else np.nan)
-        return np.array(values)
+            return float((margin.slacks + factor * np.abs(margin.beta) * diagonal).mean())
+
+        return evidence.of_margins(mean_loss)

@@ -57,10 +57,14 @@ class KTA(Criterion):
         """``[y yᵀ / N - (yᵀ K y) K / N³] / |y|²`` with ``N = |K|``, the mean over columns of labels."""
         assert evidence.labels is not None
         y = evidence.labels.codes
-        unit = y / np.sqrt((y**2).sum(axis=0))
-        K = evidence.gram.dense()
-        norm = float(np.linalg.norm(K))
-        value = float((unit * (K @ unit)).sum(axis=0).mean()) / norm
-        gram = (-value / norm**2) * K
-        gram += (unit @ unit.T) / (norm * y.shape[1])
-        return Gradient(value, gram)
+        return alignment(evidence.gram.dense().copy(), y)
+
+
+def alignment(K: Array, y: Array) -> Gradient:
+    """The alignment of K with columns y (n, c), and its derivative with respect to K, which takes the place of K."""
+    unit = y / np.sqrt((y**2).sum(axis=0))
+    norm = float(np.linalg.norm(K))
+    value = float((unit * (K @ unit)).sum(axis=0).mean()) / norm
+    K *= -value / norm**2
+    K += (unit @ unit.T) / (norm * y.shape[1])
+    return Gradient(value, K)

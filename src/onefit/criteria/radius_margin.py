@@ -46,9 +46,8 @@ class RadiusMargin(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The bound for every candidate."""
-        norms = [float(np.abs(margin.beta).sum()) if margin.converged else np.nan for (margin,) in evidence.margins]
-        radii = [ball.squared_radius for ball in evidence.balls]
-        return np.asarray(np.array(radii) * np.array(norms) / evidence.n)
+        norms = evidence.of_margins(lambda margin: float(np.abs(margin.beta).sum()))
+        return np.array([ball.squared_radius for ball in evidence.balls]) * norms / evidence.n
 
     def tangent(self, evidence: Evidence) -> Gradient:
         """``(1/n) [|w|² (diag b - b bᵀ) - R² β βᵀ]``: both are optimal values, so that only the matrix changes them."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
+from .._checks import check_count
 from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
@@ -74,8 +74,7 @@ class SM(Criterion):
     failures = "degree 1 and 2 prefer K = I, larger ones still narrow kernels; needs K_ij >= 0"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
-            raise ValueError(f"degree must be a positive whole number, got {self.degree!r}.")
+        check_count("degree", self.degree)
         if self.threshold is not None and not 0 <= self.threshold < 1:
             raise ValueError(f"threshold must be None or a number from 0 up to 1, got {self.threshold!r}.")
         if self.threshold is None and self.degree < 3:

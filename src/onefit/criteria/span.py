@@ -54,10 +54,7 @@ class Span(Criterion):
 
     def path(self, evidence: Evidence) -> Array:
         """The estimate for every candidate."""
-        values = []
-        for (margin,) in evidence.margins:
-            values.append(_share_of_errors(evidence.gram.dense(), margin) if margin.converged else np.nan)
-        return np.array(values)
+        return evidence.of_margins(lambda margin: _share_of_errors(evidence.gram.dense(), margin))
 
 
 def _share_of_errors(K: Array, margin: Margin) -> float:

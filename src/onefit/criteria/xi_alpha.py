@@ -60,9 +60,5 @@ class XiAlpha(Criterion):
         """The bound for every candidate."""
         rows = evidence.gram
         smallest = rows.smallest if evidence.machine.learner.bias else 0.0
-        squared_radius = float((rows.diagonal - smallest).max())
-        values = []
-        for (margin,) in evidence.margins:
-            counted = self.rho * np.abs(margin.beta) * squared_radius + margin.slacks >= 1
-            values.append(float(counted.mean()) if margin.converged else np.nan)
-        return np.array(values)
+        factor = self.rho * float((rows.diagonal - smallest).max())
+        return evidence.of_margins(lambda margin: float((factor * np.abs(margin.beta) + margin.slacks >= 1).mean()))

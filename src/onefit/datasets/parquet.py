@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ def read_parquet_blocks(path: str | Path, size: int) -> Iterator[Table]:
     with file:
         _check_described(path, file, None)
         names, _ = unique_names(file.schema_arrow.names)
-        try:
+        with _naming_damage(path, arrow):
             for batch in file.iter_batches(batch_size=size):
                 columns = [
                     _column(path, name, arrow.chunked_array([values]))
@@ -66,8 +67,6 @@ def read_parquet_blocks(path: str | Path, size: int) -> Iterator[Table]:
                     if not name.startswith(_PANDAS_INDEX)
                 ]
                 yield assemble(path, columns, target=False, lines=None, remarks=[])
-        except (arrow.ArrowException, OSError) as error:
-            raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
 
 
 def _opened(path: Path, texts: list[str] | None = None) -> tuple[Any, Any]:
@@ -80,22 +79,25 @@ def _opened(path: Path, texts: list[str] | None = None) -> tuple[Any, Any]:
     with path.open("rb") as file:
         if file.read(len(PARQUET)) != PARQUET:
             raise fault(path, "is not a Parquet file.")
-    try:
+    with _naming_damage(path, arrow):
         return arrow, ParquetFile(path, read_dictionary=texts)
+
+
+@contextmanager
+def _naming_damage(path: Path, arrow: Any) -> Iterator[None]:
+    """Errors of pyarrow become errors that name the file."""
+    try:
+        yield
     except UnicodeDecodeError as error:
-        raise _unreadable_name(path, error) from error
+        raise fault(path, f"has a name of a column that is not UTF-8 text: {error}.") from error
     except (arrow.ArrowException, OSError) as error:
         raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
-
-
-def _unreadable_name(path: Path, error: UnicodeDecodeError) -> ValueError:
-    return fault(path, f"has a name of a column that is not UTF-8 text: {error}.")
 
 
 def _contents(path: Path, max_rows: int | None) -> arrow.Table:
     """The table, once the file's own description of it is acceptable. Text stays as codes of a dictionary."""
     arrow, file = _opened(path)
-    try:
+    with _naming_damage(path, arrow):
         with file:
             texts = [field.name for field in file.schema_arrow if is_text(field.type)]
         with _opened(path, texts)[1] as file:
@@ -107,10 +109,6 @@ def _contents(path: Path, max_rows: int | None) -> arrow.Table:
                 batches.append(batch)
             contents = arrow.Table.from_batches(batches, schema=file.schema_arrow)
             described = file.metadata.num_rows
-    except UnicodeDecodeError as error:
-        raise _unreadable_name(path, error) from error
-    except (arrow.ArrowException, OSError) as error:
-        raise fault(path, f"is a damaged or cut off Parquet file: {error}") from error
     if contents.num_rows != described:
         raise fault(
             path, f"is a damaged Parquet file: it has {contents.num_rows:,} rows, not {described:,} as it says."

@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import SVC, SVR
 
 from .. import kernels
+from .._checks import check_number
 from .._exceptions import NotUnderstoodError
 from ..data.coding import Pairs
 from ..kernels.naming import kernel_of
@@ -101,7 +102,7 @@ def _svm_kernel_of(estimator):
     if callable(kernel) and not isinstance(kernel, kernels.Kernel) and not own:
         raise NotUnderstoodError(f"{type(estimator).__name__} has a callable kernel")
     if own:
-        _check_positive(estimator, "tol")
+        _check_number(estimator, "tol", finite=False)
     else:
         _check_as_scikit_learn(estimator)
     return kernel_of(estimator)
@@ -114,23 +115,20 @@ def _check_as_scikit_learn(estimator) -> None:
         raise ValueError(f"kernel of {name} must be linear, poly, rbf, sigmoid or precomputed, got {kernel!r}.")
     if estimator.gamma is None:
         raise ValueError(f'gamma of {name} must be "scale", "auto" or a number, got None.')
-    _check_positive(estimator, "tol")
-    _check_positive(estimator, "cache_size")
+    _check_number(estimator, "tol", finite=False)
+    _check_number(estimator, "cache_size", finite=False)
     if not isinstance(estimator.shrinking, bool | np.bool_):
         raise ValueError(f"shrinking of {name} must be True or False, got {estimator.shrinking!r}.")
 
 
-def _check_positive(estimator, parameter: str) -> None:
-    value = getattr(estimator, parameter)
-    if not isinstance(value, Real) or not float(value) > 0:
-        raise ValueError(f"{parameter} of {type(estimator).__name__} must be a positive number, got {value!r}.")
+def _check_number(estimator, parameter: str, sign: str = "positive", *, finite: bool = True) -> None:
+    check_number(f"{parameter} of {type(estimator).__name__}", getattr(estimator, parameter), sign, finite=finite)
 
 
 def _box_of(estimator) -> tuple[float, ...]:
     if isinstance(estimator.C, Real) and np.isposinf(float(estimator.C)):
         raise NotUnderstoodError("C is infinite, and the margin hard")
-    if not isinstance(estimator.C, Real) or not np.isfinite(float(estimator.C)) or estimator.C <= 0:
-        raise ValueError(f"C of {type(estimator).__name__} must be a finite positive number, got {estimator.C!r}.")
+    _check_number(estimator, "C")
     return (float(estimator.C),)
 
 
@@ -166,7 +164,7 @@ def _own_classifier(estimator) -> Machine:
 
 def _logistic(estimator) -> Machine:
     _refuse_limit(estimator)
-    _check_positive(estimator, "tol")
+    _check_number(estimator, "tol", finite=False)
     return Machine(
         Logistic(bool(estimator.fit_intercept)), kernel_of(estimator), _box_of(estimator), _class_weight_of(estimator),
         link=logistic_newton.probability, stops_at_tol=True, exact_tol=logistic_newton.TOLERANCE,
@@ -174,12 +172,10 @@ def _logistic(estimator) -> Machine:
 
 
 def _svr(estimator) -> Machine:
-    epsilon, own = estimator.epsilon, isinstance(estimator, EpsilonSVR)
-    if not isinstance(epsilon, Real) or not np.isfinite(float(epsilon)) or epsilon < 0:
-        name = type(estimator).__name__
-        raise ValueError(f"epsilon of {name} must be a finite non-negative number, got {epsilon!r}.")
+    own = isinstance(estimator, EpsilonSVR)
+    _check_number(estimator, "epsilon", "non-negative")
     _refuse_limit(estimator)
-    learner = EpsilonInsensitive(bool(estimator.fit_intercept) if own else True, float(epsilon))
+    learner = EpsilonInsensitive(bool(estimator.fit_intercept) if own else True, float(estimator.epsilon))
     kernel, box = _svm_kernel_of(estimator), _box_of(estimator)
     return Machine(learner, kernel, box, stops_at_tol=True, exact_tol=TOLERANCE if own else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernels
+from .._checks import check_number
 from ..data.coding import Coding, class_weights, code_classes
 from ..data.targets import check_sample_weight
 from ..data.ties import identical_rows, repeat_first
@@ -54,9 +55,13 @@ class KernelMachine(BaseEstimator):
         """``K(X, training rows) dual_coef_ + intercept_``; identical rows have identical values."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values = self._kernel_between(X, self.X_fit_) @ self.dual_coef_ + self.intercept_
+        values = self._products(X) + self.intercept_
         repeat_first(values, identical_rows(X))
         return values
+
+    def _products(self, X):
+        """``K(X, training rows) dual_coef_``, for the training rows that ``dual_coef_`` is about."""
+        return self._kernel_between(X, self.X_fit_) @ self.dual_coef_
 
 
 class WeightedClassifier(ClassifierMixin):
@@ -99,18 +104,9 @@ class OneVsRestMachine(WeightedClassifier, KernelMachine):
         return Coding(self.classes_, flat=True).predict(values[:, None] if values.ndim == 1 else values)
 
 
-def check_positive(estimator, *names: str) -> None:
-    """Refuse parameters that are no finite positive numbers, by errors that name them."""
-    for name in names:
-        value = getattr(estimator, name)
-        if not isinstance(value, Real) or not np.isfinite(float(value)) or value <= 0:
-            raise ValueError(f"{name} must be a finite positive number, got {value!r}.")
-
-
 def check_solver_params(estimator) -> None:
     """Refuse, by errors that name them, values of ``C``, ``tol`` and ``max_iter`` that make no sense."""
-    check_positive(estimator, "C")
-    if not isinstance(estimator.tol, Real) or not float(estimator.tol) > 0:
-        raise ValueError(f"tol must be a positive number, got {estimator.tol!r}.")
+    check_number("C", estimator.C)
+    check_number("tol", estimator.tol, finite=False)
     if not isinstance(estimator.max_iter, Integral) or (estimator.max_iter != -1 and estimator.max_iter < 1):
         raise ValueError(f"max_iter must be -1 or a positive whole number, got {estimator.max_iter!r}.")

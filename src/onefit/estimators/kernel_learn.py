@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._checks import check_number
 from .._exceptions import warn_caller
 from .._public import set_module
 from ..criteria import resolve
@@ -217,8 +218,7 @@ class KernelLearnCV(GridSearchCV):
             )
         if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < 0:
             raise ValueError(f"max_iter must be a whole number that is not negative, got {self.max_iter!r}.")
-        if not isinstance(self.margin, Real) or not 0 <= self.margin < float("inf"):
-            raise ValueError(f"margin must be a number that is not negative, got {self.margin!r}.")
+        check_number("margin", self.margin, "non-negative")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring must be one metric, or None, got {self.scoring!r}.")
         drawn = self.cv is None or isinstance(self.cv, Integral) or hasattr(self.cv, "split")

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._checks import check_number
 from .._public import set_module
 from ..data.coding import (
     Coding,
@@ -25,7 +26,7 @@ from ..solvers.logistic.newton import probability
 from ..solvers.primal.newton import columns_by_newton
 from ..solvers.primal.ridge_path import ridge_path
 from ..solvers.primal.smoothed import columns_smoothed, hinge_stages, tube_stages
-from .base import WeightedClassifier, check_positive
+from .base import WeightedClassifier
 
 
 def _split(parameters, bias):
@@ -117,7 +118,7 @@ class LinearLSSVC(_LinearClassifier):
         self.class_weight = class_weight
 
     def _check_params(self):
-        check_positive(self, "alpha")
+        check_number("alpha", self.alpha)
 
     def _solve(self, X, Y, weights):
         root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
@@ -137,7 +138,7 @@ class _ByNewton(_LinearClassifier):
         self.class_weight = class_weight
 
     def _check_params(self):
-        check_positive(self, "C")
+        check_number("C", self.C)
 
     def _solve(self, X, Y, weights):
         """Coefficients (n_features, c) and constants (c,)."""
@@ -317,7 +318,8 @@ class LinearEpsilonSVR(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n_samples, n_features) and y (n_samples,). Cost: some ten times O(n_samples n_features)."""
-        check_positive(self, "C", "epsilon")
+        check_number("C", self.C)
+        check_number("epsilon", self.epsilon)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         weights, bias = check_sample_weight(sample_weight, len(y)), bool(self.fit_intercept)
         y = np.asarray(y, dtype=np.float64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from .._checks import check_number
 from .._public import set_module
 from ..data.targets import check_sample_weight
 from ..kernels.naming import kernel_of
@@ -20,8 +20,7 @@ class _LeastSquaresMachine(KernelMachine):
     """Kernel and fit, shared by the classifier and the regressor."""
 
     def _check_params(self):
-        if not isinstance(self.alpha, Real) or not np.isfinite(self.alpha) or self.alpha < 0:
-            raise ValueError(f"alpha must be a finite number >= 0, got {self.alpha!r}.")
+        check_number("alpha", self.alpha, "non-negative")
         return kernel_of(self, auto=False)
 
     def _fit_columns(self, X, Y, weights, kernel, *, flat):

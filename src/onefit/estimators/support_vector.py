@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._checks import check_number
 from .._public import set_module
 from ..data.coding import PairCoding, code_pairs, trained_weights
 from ..data.targets import check_sample_weight
-from ..data.ties import identical_rows, repeat_first
 from ..kernels.naming import kernel_of
 from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from ..solvers.svm.hinge import Hinge
@@ -72,14 +71,9 @@ class SupportVectorMachine(KernelMachine, ABC):
         self.intercept_, self.dual_gap_, self.n_iter_ = fit.intercept, fit.gap, fit.rounds
         return self
 
-    def _column_values(self, X):
-        """``f(x) + b`` of every column, (n, c); identical rows have identical values."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+    def _products(self, X):
         K = X[:, self.support_] if self._precomputed else self._kernel_between(X, self.support_vectors_)
-        values = K @ self.dual_coef_.T + self.intercept_
-        repeat_first(values, identical_rows(X))
-        return values
+        return K @ self.dual_coef_.T
 
     def _check_params(self):
         """The kernel; parameters that make no sense are errors that name them."""
@@ -119,11 +113,11 @@ class SupportVectorClassifier(WeightedClassifier, SupportVectorMachine):
 
     def decision_function(self, X):
         """Signed values (n,) for two classes; votes and confidence (n, n_classes) for more, as in ``SVC``."""
-        return self._coding().decision(self._column_values(X))
+        return self._coding().decision(self._values(X))
 
     def predict(self, X):
         """Predict the class with the most votes."""
-        return self._coding().predict(self._column_values(X))
+        return self._coding().predict(self._values(X))
 
     def _read_columns(self, X, y, sample_weight):
         X, y, weights = self._read_classes(X, y, sample_weight, accept_sparse="csr")
@@ -298,7 +292,7 @@ class EpsilonSVR(RegressorMixin, SupportVectorMachine):
 
     def predict(self, X):
         """Predict numbers (n,)."""
-        return self._column_values(X)[:, 0]
+        return self._values(X)[:, 0]
 
     def _read_columns(self, X, y, sample_weight):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
@@ -306,6 +300,5 @@ class EpsilonSVR(RegressorMixin, SupportVectorMachine):
         return X, Y, check_sample_weight(sample_weight, len(y))
 
     def _check_params(self):
-        if not isinstance(self.epsilon, Real) or not np.isfinite(self.epsilon) or self.epsilon < 0:
-            raise ValueError(f"epsilon must be a finite non-negative number, got {self.epsilon!r}.")
+        check_number("epsilon", self.epsilon, "non-negative")
         return super()._check_params()

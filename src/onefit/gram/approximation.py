@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_count
 from .._public import set_module
 
 METHODS = ("pivoted", "kmeans", "uniform")
@@ -74,10 +75,10 @@ class Landmarks:
             raise ValueError(f"method of Landmarks must be one of {METHODS} or an array of rows, got {self.method!r}.")
         if self.given and (getattr(self.method, "shape", None) is None or len(self.method.shape) != 2):
             raise ValueError("method of Landmarks must be a string or a two-dimensional array of rows.")
-        _check_count("n_landmarks of Landmarks", self.n_landmarks)
+        check_count("n_landmarks of Landmarks", self.n_landmarks)
         _check_seed("Landmarks", self.random_state)
         if self.refit_landmarks is not None:
-            _check_count("refit_landmarks of Landmarks", self.refit_landmarks)
+            check_count("refit_landmarks of Landmarks", self.refit_landmarks)
             if self.given:
                 raise ValueError("refit_landmarks are drawn: give Landmarks no rows as method, or no refit_landmarks.")
             if self.refit_landmarks < self.n_landmarks:
@@ -128,18 +129,10 @@ class RandomFeatures:
 
     def check(self) -> None:
         """Refuse parameters that make no sense, by name."""
-        _check_count("n_features of RandomFeatures", self.n_features)
+        check_count("n_features of RandomFeatures", self.n_features)
         if self.n_features % 2:
             raise ValueError(f"n_features of RandomFeatures must be even (sines and cosines), got {self.n_features}.")
         _check_seed("RandomFeatures", self.random_state)
-
-
-Approximation = Landmarks | RandomFeatures
-
-
-def _check_count(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive whole number, got {value!r}.")
 
 
 def _check_seed(name: str, value: Any) -> None:

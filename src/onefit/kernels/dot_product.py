@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._checks import check_number
 from . import bases
 from .bases import Array
 from .element_wise import BaseItself, WithGamma
-from .parameters import Gamma, check_finite, check_non_negative, known_gamma
+from .parameters import Gamma, known_gamma
 
 IN_CACHE = 2**14
 """Entries of a matrix whose powers are computed at a time."""
@@ -89,9 +90,9 @@ class Polynomial(WithGamma):
     base = staticmethod(bases.dot)
 
     def __post_init__(self) -> None:
-        check_non_negative("degree", self.degree)
+        check_number("degree", self.degree, "non-negative")
         super().__post_init__()
-        check_finite("coef0", self.coef0)
+        check_number("coef0", self.coef0, "any")
 
     @property
     def positive(self) -> bool:
@@ -154,7 +155,7 @@ class Sigmoid(WithGamma):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_finite("coef0", self.coef0)
+        check_number("coef0", self.coef0, "any")
 
     def map(self, values: Array) -> None:
         _scale_and_shift(values, self.gamma, self.coef0)

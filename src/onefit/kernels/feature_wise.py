@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,8 +16,33 @@ from .parameters import check_several
 from .row_pairs import RowPairs
 
 
+class _OfFeatures(Derived):
+    """A kernel of rows whose features are seen in another way; what it reads are base matrices of such rows."""
+
+    @abstractmethod
+    def _base(self, base: Base) -> Base:
+        """The base matrix as a function of the rows themselves."""
+
+    @abstractmethod
+    def _rows(self, rows: RowPairs) -> RowPairs:
+        """The rows as the kernel inside sees them."""
+
+    @property
+    def bases(self) -> frozenset[Base]:
+        return frozenset(self._base(base) for base in self.kernel.bases)
+
+    def evaluate(self, lookup: Lookup) -> Array:
+        return self.kernel.evaluate(lambda base: lookup(self._base(base)))
+
+    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
+        return self.kernel.largest_off_diagonal(lambda base: smallest(self._base(base)))
+
+    def pullback(self, rows: RowPairs, G: Array) -> Array:
+        return self.kernel.pullback(self._rows(rows), G)
+
+
 @dataclass(frozen=True)
-class ARD(Derived):
+class ARD(_OfFeatures):
     """A kernel of rows whose features are multiplied by ``scales``: ``kernel(s * x, s * x')``.
 
     One scale for each feature (automatic relevance determination), or for each group of features. Scales stand for the
@@ -89,16 +115,6 @@ class ARD(Derived):
         return rows if self._key is None else rows.scaled(self._key)
 
     @property
-    def bases(self) -> frozenset[Base]:
-        return frozenset(self._base(base) for base in self.kernel.bases)
-
-    def evaluate(self, lookup: Lookup) -> Array:
-        return self.kernel.evaluate(lambda base: lookup(self._base(base)))
-
-    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
-        return self.kernel.largest_off_diagonal(lambda base: smallest(self._base(base)))
-
-    @property
     def _learned_inside(self) -> NDArray[np.bool_]:
         return ~self.kernel.is_width
 
@@ -139,7 +155,7 @@ class ARD(Derived):
 
 
 @dataclass(frozen=True)
-class Columns(Derived):
+class Columns(_OfFeatures):
     """A kernel of some columns of the rows: one of several sources of data.
 
     Parameters
@@ -182,27 +198,23 @@ class Columns(Derived):
         columns = tuple(column % n_features for column in self._positions)
         return replace(self, kernel=self.kernel.bound(len(columns), variance), columns=columns)
 
-    @property
-    def bases(self) -> frozenset[Base]:
-        return frozenset(SelectedFeatures(base, self._positions) for base in self.kernel.bases)
+    def _base(self, base: Base) -> Base:
+        return SelectedFeatures(base, self._positions)
 
-    def evaluate(self, lookup: Lookup) -> Array:
-        return self.kernel.evaluate(lambda base: lookup(SelectedFeatures(base, self._positions)))
+    def _rows(self, rows: RowPairs) -> RowPairs:
+        return rows.selected(self._positions)
 
     def rank(self, n_features: int) -> float:
         return self.kernel.rank(len(self.columns))
 
-    def pullback(self, rows: RowPairs, G: Array) -> Array:
-        return self.kernel.pullback(rows.selected(self._positions), G)
-
     def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         found = np.zeros(rows.X.shape)
-        np.add.at(found.T, list(self._positions), self.kernel.input_gradient(rows.selected(self._positions), B).T)
+        np.add.at(found.T, list(self._positions), self.kernel.input_gradient(self._rows(rows), B).T)
         return found
 
 
 @dataclass(frozen=True)
-class Metric(Derived):
+class Metric(_OfFeatures):
     """A kernel of rows that are multiplied by a matrix, ``kernel(x L, x' L)``: distances in the metric ``L Lᵀ``.
 
     ``KernelLearnCV(…, start="agop")`` learns the matrix; gradients learn the parameters of the kernel inside.
@@ -247,19 +259,6 @@ class Metric(Derived):
 
     def _rows(self, rows: RowPairs) -> RowPairs:
         return rows if self.matrix is None else rows.mapped(self.matrix)
-
-    @property
-    def bases(self) -> frozenset[Base]:
-        return frozenset(self._base(base) for base in self.kernel.bases)
-
-    def evaluate(self, lookup: Lookup) -> Array:
-        return self.kernel.evaluate(lambda base: lookup(self._base(base)))
-
-    def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
-        return self.kernel.largest_off_diagonal(lambda base: smallest(self._base(base)))
-
-    def pullback(self, rows: RowPairs, G: Array) -> Array:
-        return self.kernel.pullback(self._rows(rows), G)
 
     def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         found = self.kernel.input_gradient(self._rows(rows), B)

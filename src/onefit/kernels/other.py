@@ -10,11 +10,11 @@ from typing import Any
 import joblib
 import numpy as np
 
+from .._checks import check_number
 from . import bases
 from .base import Kernel, Lookup
 from .bases import Array, Base, PairwiseFunction
 from .element_wise import BaseItself, ElementWise
-from .parameters import check_non_negative
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ class Chi2(ElementWise):
     width = ("gamma", 1)
 
     def __post_init__(self) -> None:
-        check_non_negative("gamma", self.gamma)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, "non-negative")
 
     def map(self, values: Array) -> None:
         values *= self.gamma

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from .._checks import check_number
+
 
 class NotDifferentiableError(ValueError):
     """A derivative is asked for that a kernel, a machine or a criterion does not have; the message says which."""
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
-
-
-def check_non_negative(name: str, value: Any) -> None:
-    """Refuse negative, infinite and non-numeric values; None is decided later."""
-    if value is not None and not (_is_finite(value) and float(value) >= 0):
-        raise ValueError(f"{name} must be a finite non-negative number, got {value!r}.")
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Refuse anything but a finite positive number."""
-    if not (_is_finite(value) and float(value) > 0):
-        raise ValueError(f"{name} must be a finite positive number, got {value!r}.")
-
-
-def check_finite(name: str, value: Any) -> None:
-    """Refuse infinite and non-numeric values."""
-    if not _is_finite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}.")
 
 
 Gamma = float | str | tuple[float, ...] | None
@@ -47,7 +26,8 @@ def check_gamma(gamma: Any) -> Gamma:
         return gamma
     if isinstance(gamma, list | tuple | np.ndarray) and np.ndim(gamma) > 0:
         return check_several("gamma", gamma)
-    check_non_negative("gamma", gamma)
+    if gamma is not None:  # decided later
+        check_number("gamma", gamma, "non-negative")
     return gamma  # type: ignore[no-any-return]
 
 
@@ -56,7 +36,7 @@ def check_several(name: str, values: Any) -> tuple[float, ...]:
     if np.ndim(values) != 1 or not len(values):
         raise ValueError(f"{name} must be a number, or a list with one for each feature, got {values!r}.")
     for value in values:
-        check_non_negative(name, np.nan if value is None else value)
+        check_number(name, value, "non-negative")
     return tuple(float(value) for value in values)
 
 

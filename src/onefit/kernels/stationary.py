@@ -9,10 +9,11 @@ from numbers import Real
 import numpy as np
 from scipy import special
 
+from .._checks import check_number
 from . import bases
 from .bases import Array, Base
 from .element_wise import ElementWise, WithGamma
-from .parameters import Gamma, NotDifferentiableError, check_positive, known_gamma
+from .parameters import Gamma, NotDifferentiableError, known_gamma
 
 LARGEST_NU = 100
 """Beyond it a Matérn kernel differs from the Gaussian (infinity) by less than a percent."""
@@ -123,7 +124,7 @@ class Matern(_Decaying):
     width = ("length_scale", -2)
 
     def __post_init__(self) -> None:
-        check_positive("length_scale", self.length_scale)
+        check_number("length_scale", self.length_scale)
         if not isinstance(self.nu, Real) or not (0 < self.nu <= LARGEST_NU or self.nu == np.inf):
             raise ValueError(f"nu must be positive and at most {LARGEST_NU}, or infinity, got {self.nu!r}.")
 
@@ -184,8 +185,8 @@ class RationalQuadratic(_Decaying):
     shape_parameters = ("alpha",)
 
     def __post_init__(self) -> None:
-        check_positive("length_scale", self.length_scale)
-        check_positive("alpha", self.alpha)
+        check_number("length_scale", self.length_scale)
+        check_number("alpha", self.alpha)
 
     def map(self, values: Array) -> None:
         self._to_arguments(values)

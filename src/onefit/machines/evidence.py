@@ -174,6 +174,10 @@ class Evidence:
             self.reasons.append("the solver did not converge")
         return [[found[place][k] for k, place in enumerate(places)] for places in machine.positions]
 
+    def of_margins(self, number: Callable[[Margin], float]) -> Array:
+        """A number of each candidate's margin machine of two classes (E,); NaN where its solution was not found."""
+        return np.array([number(margin) if margin.converged else np.nan for (margin,) in self.margins])
+
     @cached_property
     def fitted(self) -> Array:
         """Values of all rows by the machine trained on all rows (E, n, c); NaN where it has no solution."""

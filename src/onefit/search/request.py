@@ -6,7 +6,6 @@ import numbers
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d, get_tags
 
+from .._checks import is_count
 from .._exceptions import NotUnderstoodError, warn_caller
 from ..criteria import CV, REGISTRY, Criterion, resolve
 from ..criteria.base import needs_no_machine
@@ -212,7 +212,7 @@ class Screen:
         if not needs_no_machine(criterion) or len(criterion.choices()) > 1:
             able = ", ".join(name for name, kind in REGISTRY.items() if needs_no_machine(kind()))
             raise ValueError(f"screen needs a criterion that reads the kernel only ({able}), not {criterion}.")
-        if not isinstance(keep, Integral) or isinstance(keep, bool) or keep < 1:
+        if not is_count(keep):
             raise ValueError(f"screen must keep a positive whole number of kernels, got {keep!r}.")
         return cls(criterion.choices()[0], int(keep))
 
