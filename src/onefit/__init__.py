@@ -103,7 +103,7 @@ def _register_known_estimators() -> None:
 
     The package joins its layers here: ``machines`` holds the registry, and knows no estimator.
     """
-    from .estimators import adapters, wrappers  # noqa: F401
+    from .estimators import adapters  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:

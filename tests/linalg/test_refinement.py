@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onefit.linalg.factor import unit_bias
-from onefit.linalg.heldout_solver import HeldOutSolver
+from onefit.linalg.heldout import HeldOutSolver
 from onefit.linalg.inverse import invert
 from onefit.linalg.refinement import LARGEST_CONDITION, DirectSolver, refine
 from onefit.linalg.sliced_product import add_exactly, sliced_product

@@ -13,8 +13,8 @@ from ..data.coding import CodedTargets, code_targets, row_weights
 from ..data.targets import read_labels
 from ..gram import DenseGram, Gram
 from ..kernels import Precomputed
-from ..machines.contract import HeldOut, Machine, Series, hold_out
-from ..machines.evidence import Evidence, MachinePath
+from ..machines.contract import HeldOut, Machine, MachinePath, Series, hold_out
+from ..machines.evidence import Evidence
 from ..machines.registry import read_machine
 
 

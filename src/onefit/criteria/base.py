@@ -14,8 +14,8 @@ from ..data.targets import Labels
 from ..kernels import NotDifferentiableError
 from ..machines import Exactness
 from ..machines.capabilities import CAPABILITIES, Gradient
-from ..machines.contract import Learner, Series
-from ..machines.evidence import Evidence, MachinePath
+from ..machines.contract import Learner, MachinePath, Series
+from ..machines.evidence import Evidence
 from ..machines.registry import estimators_read_as, estimators_that_offer
 from ._calling import evidence_of
 from .row_losses import refuse_loss_of_classes

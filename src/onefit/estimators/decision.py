@@ -18,7 +18,7 @@ from ..data import Folds
 from ..data.coding import Coding, PairCoding
 from ..machines import Exactness
 from ..machines.contract import Series
-from ..machines.wrappers import read_model
+from ..machines.registry import read_model
 from ..search.choice import Choice
 from ..search.deadline import Deadline
 from ..search.execution import RetrainingWarning, evaluate_single

@@ -23,7 +23,7 @@ from .._public import set_module
 from ..data import Folds
 from ..data.coding import PairCoding
 from ..data.folds import take_block
-from ..machines.wrappers import innermost, read_model
+from ..machines.registry import innermost, read_model
 from ..search.execution import evaluate_single
 from ..search.plan import plan
 from ..search.request import Request

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ..criteria import CV
 from ..data.folds import Fold, Folds, take_rows
 from ..kernels import Columns, Kernel, Product, Scaled, Sum, WeightedSum
-from ..machines.wrappers import Model
+from ..machines.registry import Model
 from ..search.request import draw_folds
 from ..search.routing import sample_weight_of
 from ..search.scorers import LossScorer

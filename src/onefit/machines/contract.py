@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.coding import Link, Pairs
+from ..data.coding import CodedTargets, Link, Pairs
 from ..data.problem import Problem
 from ..data.targets import Targets
 from ..data.ties import Rows, interchangeable_rows, repeat_first
 from ..gram.contract import Gram
 from ..kernels import Kernel
-from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother
+from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother, at_penalties
 
 
 class Exactness(StrEnum):
@@ -245,6 +246,32 @@ class Machine:
     stops_at_tol: bool = False
     exact_tol: float | None = None
     separate: str | None = None
+
+
+@dataclass(frozen=True)
+class MachinePath:
+    """One machine along a path of E candidates: its coded targets, and their penalties, one each or one per target."""
+
+    learner: Learner
+    targets: Targets
+    coded: CodedTargets
+    candidates: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def penalties(self) -> Array:
+        """The distinct penalties, ascending."""
+        return np.unique([penalty for candidate in self.candidates for penalty in candidate])
+
+    @cached_property
+    def positions(self) -> NDArray[np.intp]:
+        """Positions (E, c) of the candidates' penalties among the distinct ones, for every column of the targets."""
+        c = self.targets.Y.shape[1]
+        places = [np.searchsorted(self.penalties, candidate) for candidate in self.candidates]
+        return np.array([np.broadcast_to(place, (c,)) for place in places])
+
+    def of_candidates(self, part: Array) -> Array:
+        """Values of the candidates (E, l, c) from those of the distinct penalties (L, l, c)."""
+        return at_penalties(part, self.positions)
 
 
 def hold_out(

@@ -10,19 +10,18 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.coding import CodedTargets
 from ..data.folds import Fold, Folds
 from ..data.targets import Labels, Targets
 from ..gram.contract import Gram
 from ..kernels import NotDifferentiableError
 from ..linalg.spectrum import Spectrum
-from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother, at_penalties, fitted_values
+from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother, fitted_values
 from .contract import (
     BallLearner,
     FittedLearner,
     HeldOut,
-    Learner,
     LinearLearner,
+    MachinePath,
     MarginLearner,
     Series,
     equalise_left_out,
@@ -31,28 +30,6 @@ from .contract import (
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class MachinePath:
-    """One machine along a path of E candidates: its coded targets, and their penalties, one each or one per target."""
-
-    learner: Learner
-    targets: Targets
-    coded: CodedTargets
-    candidates: tuple[tuple[float, ...], ...]
-
-    @cached_property
-    def penalties(self) -> Array:
-        """The distinct penalties, ascending."""
-        return np.unique([penalty for candidate in self.candidates for penalty in candidate])
-
-    @cached_property
-    def positions(self) -> NDArray[np.intp]:
-        """Positions (E, c) of the candidates' penalties among the distinct ones, for every column of the targets."""
-        c = self.targets.Y.shape[1]
-        places = [np.searchsorted(self.penalties, candidate) for candidate in self.candidates]
-        return np.array([np.broadcast_to(place, (c,)) for place in places])
 
 
 @dataclass(frozen=True)
@@ -189,7 +166,7 @@ class Evidence:
         found = cast(FittedLearner, machine.learner).fitted(self.gram, machine.targets, machine.penalties)
         if np.isnan(found).any():
             self.reasons.append("the solver did not converge")
-        return at_penalties(found, machine.positions)
+        return machine.of_candidates(found)
 
     @cached_property
     def balls(self) -> list[Ball]:
@@ -211,7 +188,7 @@ class Evidence:
 
     def _of_candidates(self, found: HeldOut, folds: Folds, present: list[NDArray[np.generic] | None]) -> OutOfFold:
         machine = self.machine
-        parts = [at_penalties(part, machine.positions) for part in found.test]
+        parts = [machine.of_candidates(part) for part in found.test]
         failed = np.asarray(found.failed[machine.positions].any(axis=1))
         if failed.any():
             self.reasons.append(found.reason)

@@ -16,7 +16,7 @@ from ..data.views import checked_rows
 from ..kernels import Precomputed
 from ..kernels.parameters import variance_of
 from ..machines.contract import Machine
-from ..machines.wrappers import read_model
+from ..machines.registry import read_model
 from .text import plain
 
 ROWS = 1500

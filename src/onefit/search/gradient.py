@@ -25,8 +25,8 @@ from ..data.targets import Labels, read_labels
 from ..gram import DenseGram
 from ..kernels import Kernel, NotDifferentiableError, WeightedSum
 from ..kernels.row_pairs import RowPairs
-from ..machines.contract import Learner, Machine
-from ..machines.evidence import Evidence, MachinePath
+from ..machines.contract import Learner, Machine, MachinePath
+from ..machines.evidence import Evidence
 from ..machines.registry import read_machine
 from .deadline import Deadline
 

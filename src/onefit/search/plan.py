@@ -25,7 +25,7 @@ from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, Resampler, checked_rows
 from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
-from ..machines.wrappers import Model, read_model
+from ..machines.registry import Model, read_model
 from .certify import Certify, check_certifiable
 from .executors import Resources, allot, allot_passes
 from .explicit_features import read_on_features

@@ -23,7 +23,7 @@ from ..gram.approximation import Landmarks, RandomFeatures
 from ..gram.basis import Basis
 from ..machines import Exactness
 from ..machines.contract import Series
-from ..machines.wrappers import read_model
+from ..machines.registry import read_model
 from .deadline import Deadline, parse_seconds
 from .scorers import LossScorer
 from .scoring import Scoring

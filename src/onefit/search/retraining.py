@@ -19,7 +19,7 @@ from sklearn.utils.parallel import delayed
 from ..data import Folds
 from ..data.folds import take_block, take_metadata, take_rows
 from ..machines import Exactness
-from ..machines.wrappers import innermost, read_model
+from ..machines.registry import innermost, read_model
 from .deadline import Deadline
 from .executors import stream
 from .explicit_features import shared_features

@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import process_routing
 from .._exceptions import NotUnderstoodError, warn_caller
 from ..data.folds import take_metadata
 from ..data.targets import as_numbers
-from ..machines.wrappers import Model, read_model
+from ..machines.registry import Model, read_model
 from .content_hash import content_hash
 from .scorers import LossScorer
 from .scoring import accepts_sample_weight

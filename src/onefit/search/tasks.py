@@ -21,9 +21,7 @@ from ..gram.basis import Basis
 from ..gram.streamed import SumsStore
 from ..kernels import Kernel
 from ..machines import Exactness
-from ..machines.capabilities import at_penalties
-from ..machines.contract import Series
-from ..machines.evidence import MachinePath
+from ..machines.contract import MachinePath, Series
 from .certify import Certify
 from .deadline import Deadline
 from .scoring import ScoredRows, Scoring
@@ -157,10 +155,6 @@ class Path(MachinePath):
     def entries(self) -> tuple[Entry, ...]:
         """The candidates, one by one."""
         return tuple(map(Entry, self.numbers, self.candidates))
-
-    def of_candidates(self, part: np.ndarray) -> np.ndarray:
-        """Values of the candidates (entries, l, c) from those of the distinct penalties (L, l, c)."""
-        return at_penalties(part, self.positions)
 
     @property
     def squares(self) -> int:

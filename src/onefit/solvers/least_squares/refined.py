@@ -23,7 +23,7 @@ from ...data import Targets
 from ...gram import Gram
 from ...kernels import Precomputed
 from ...linalg.factor import EPS, Array, Factor
-from ...linalg.heldout_solver import HeldOutSolver
+from ...linalg.heldout import HeldOutSolver
 from ...linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
 from ...machines.contract import HeldOut, OnTrain
 
