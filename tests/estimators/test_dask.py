@@ -13,8 +13,18 @@ import pytest
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVR, GridEdgeWarning, KernelSearchCV, Landmarks, LandmarksWarning, datasets
+from onefit import (
+    L2SVC,
+    LSSVR,
+    GridEdgeWarning,
+    KernelLogisticRegression,
+    KernelSearchCV,
+    Landmarks,
+    LandmarksWarning,
+    datasets,
+)
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -66,12 +76,35 @@ def test_transformers_and_frames():
     np.testing.assert_allclose(split_scores(fitted(table, y, model, grid)), split_scores(array), rtol=1e-8)
 
 
-def test_classes_by_newton():
-    X, y = problem(400)
-    labels, grid = np.where(y > 1, "high", "low"), {"gamma": [0.3], "C": [0.1, 10.0]}
-    array = fitted(X, labels, L2SVC(), grid)
-    chunked = fitted(da.from_array(X, chunks=(90, 3)), labels, L2SVC(), grid)
-    np.testing.assert_allclose(split_scores(chunked), split_scores(array))
+MARGINS = [L2SVC(), SVC(), SVR(epsilon=0.1), KernelLogisticRegression()]
+
+
+@pytest.mark.parametrize("model", MARGINS, ids=lambda model: type(model).__name__)
+def test_losses_other_than_squares(model):
+    X, y = problem(900)
+    labels = y if isinstance(model, SVR) else np.where(y > 1, "high", np.where(y > 0, "middle", "low"))
+    grid = {"gamma": [0.3], "C": [0.1, 10.0]}
+    array = fitted(X, labels, model, grid)
+    chunked = fitted(da.from_array(X, chunks=(190, 3)), labels, model, grid)
+    np.testing.assert_allclose(split_scores(chunked), split_scores(array), rtol=1e-9)
+    np.testing.assert_allclose(chunked.oof_decision_, array.oof_decision_, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [L2SVC(), SVR(epsilon=0.3)], ids=["L2SVC", "SVR"])
+def test_sums_of_other_losses_are_computed_by_workers(model):
+    distributed = pytest.importorskip("distributed")
+    X, y = problem(20_000)
+    labels, chunked = y if isinstance(model, SVR) else y > 1, da.from_array(X, chunks=(10_000, 3))
+    options = {"grid": {"gamma": [0.3], "C": [0.01]}, "approximation": Landmarks(250, random_state=0), "cv": KFold(2)}
+    here = fitted(chunked, labels, model, **options)
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**workers) as cluster, distributed.Client(cluster) as client:
+        there = fitted(chunked, labels, model, **options)
+        tasks = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.task_prefixes["limited"].state_counts)
+    np.testing.assert_array_equal(split_scores(there), split_scores(here))
+    np.testing.assert_array_equal(there.oof_decision_, here.oof_decision_)
+    assert tasks["memory"] > there.ledger_["pass"]
 
 
 def test_a_missing_value_is_an_error():

@@ -24,6 +24,13 @@ from ..data.dask_rows import until_done
 
 T = TypeVar("T")
 
+BATCH = 1e11
+"""Rows times squared features that a worker sums before its sums, far larger than the rows, travel: some seconds."""
+
+LEAST = 4e6
+"""Features that make up a batch at least, where there are so many: tasks of some hundredths of a second, which take a
+scheduler milliseconds."""
+
 GROUP = 8
 """Batches whose sums are added on the workers before the client hears of them. A client that dies has lost the work on
 groups that were under way."""
@@ -46,6 +53,25 @@ class Batch:
         from dask import delayed
 
         return delayed(_limited)(self.run, delayed(self.shared, pure=True), list(self.chunks), list(self.arguments))
+
+
+def neighbouring_chunks(chunks: Sequence[Chunk], width: int, most: float) -> list[list[Chunk]]:
+    """Chunks in batches of neighbours, for sums over features of this ``width``.
+
+    They are put together while their rows are not more than ``most``, which are as large as the sums: these would
+    otherwise travel more often.
+    """
+    most = min(BATCH / width**2, max(most, LEAST / width))
+    batches: list[list[Chunk]] = []
+    rows = most
+    for chunk in chunks:
+        size = chunk.numbers.stop - chunk.numbers.start
+        if rows + size > most:
+            batches.append([])
+            rows = 0
+        rows += size
+        batches[-1].append(chunk)
+    return batches
 
 
 class Record(Protocol):

@@ -25,7 +25,7 @@ from scipy import linalg
 from ..data.blocks import RowScan, UnreadableRowsError, check_no_missing
 from ..linalg.unlocked import add_squares
 from .cells import Cells
-from .cluster import Batch, map_chunks, reduce_batches, rows_of
+from .cluster import Batch, map_chunks, neighbouring_chunks, reduce_batches, rows_of
 from .feature_map import WELL_CONDITIONED, FeatureMap
 
 Array = NDArray[np.float64]
@@ -37,9 +37,6 @@ LANES = 2
 
 BLOCK = 1 << 21
 """Features in a block of rows: 16 MB."""
-
-BATCH = 1e11
-"""Rows times squared features that a worker sums before its sums, far larger than the rows, travel: some seconds."""
 
 SMALLEST_BLOCK = 1024
 """Rows, at least, in a block: products of fewer rows are slow."""
@@ -210,24 +207,11 @@ def _sum_in_lanes(
 
 
 def _batches(summing: _Summing, X: RowScan, Y: Array, cells: Cells) -> list[Batch]:
-    """Chunks of rows, with their targets and cells, in batches of neighbours that one worker sums.
-
-    Chunks are put together as long as their rows are smaller than the sums, which would otherwise travel more often.
-    """
-    width, chunks = summing.feature_map.width, X.chunks
-    most = min(BATCH / width**2, cells.count * width**2 / X.shape[1])
-    batches: list[list[Any]] = []
-    rows = most
-    for chunk in chunks:
-        size = chunk.numbers.stop - chunk.numbers.start
-        if rows + size > most:
-            batches.append([])
-            rows = 0
-        rows += size
-        batches[-1].append(chunk)
+    """Chunks of rows, with their targets and cells, in batches of neighbours that one worker sums."""
+    width = summing.feature_map.width
     return [
         Batch(_sums_of_chunks, summing, [chunk.rows for chunk in own], [_of_chunk(Y, cells, c.numbers) for c in own])
-        for own in batches
+        for own in neighbouring_chunks(X.chunks, width, cells.count * width**2 / X.shape[1])
     ]
 
 

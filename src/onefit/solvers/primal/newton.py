@@ -10,7 +10,7 @@ exact: their gradients are computed anew, and their Hessians corrected by the ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,9 +20,10 @@ from scipy import linalg
 
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
-from ...gram.streamed import RowBlocks, checked_features, in_lanes, symmetric, unchanged
+from ...gram.streamed import RowBlocks, symmetric
 from ...linalg.unlocked import add_squares
 from ...losses.margin import SmoothLoss
+from .row_sums import LabelledRows, RowSum, Summand, Totals
 
 Array = NDArray[np.float64]
 
@@ -113,52 +114,27 @@ class MarginProblem:
             hessians[...] = self._whitened(self._whitened(hessians).swapaxes(-1, -2).copy())
         return hessians
 
-    def blocks(
-        self, blocks: Iterator[slice], *, whitened: bool = True
-    ) -> Iterator[tuple[Array, Array, NDArray[np.intp], Array]]:
-        """(features with a constant, labels, cells, C times weights) of the rows that count, a block at a time.
+    @cached_property
+    def _rows(self) -> LabelledRows:
+        weights = np.ones(len(self.y)) if self.cells.weights is None else self.cells.weights
+        return LabelledRows(self.y, self.used, self.cells.number, self.C * weights)
 
-        Features are ``whitened``, or such as sums over the rows are whitened of.
-        """
-        features = self.feature_map if whitened or self._lower is None else self.feature_map.unwhitened
-        for rows in blocks:
-            used = np.flatnonzero(self.y[rows] if self.counts is None else self.counts[rows])
-            if not len(used):
-                continue
-            block = self.X[rows][used]
-            Z = checked_features(features, block, rows.start + used)
-            if self.bias:
-                Z = np.column_stack([Z, np.ones(len(Z))])
-            weights = np.ones(len(used)) if self.cells.weights is None else self.cells.weights[rows][used]
-            yield Z, self.y[rows][used], self.cells.number[rows][used], self.C * weights
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which rows count."""
+        return self.y != 0 if self.counts is None else self.counts
 
-    def run(self, lane):
-        """Run a lane over all blocks."""
+    def sum(self, summand: Summand, *, whitened: bool = False) -> Totals:
+        """A sum over the rows that count, of features that are ``whitened``, or such as sums are whitened of."""
         self.passes += 1
-        with unchanged(self.X):
-            return in_lanes(lambda _, blocks: lane(blocks), len(self.y), self.feature_map.width, self.threads)
+        features = self.feature_map if whitened or self._lower is None else self.feature_map.unwhitened
+        row_sum = RowSum(summand, features, self.feature_map.width, self.bias)
+        return row_sum.over(self.X, self._rows, self.threads)
 
     def of_cells(self, theta: Array) -> tuple[Array, Array, Array]:
         """(losses (k,), gradients (k, q), Hessians (k, q, q)) of the cells at one point, without the penalty."""
-        k, q = self.cells.count, len(theta)
         (inner,) = self._unwhitened(theta[None])
-
-        def lane(blocks: Iterator[slice]) -> tuple[Array, Array, Array]:
-            losses, gradients, hessians = np.zeros(k), np.zeros((k, q)), np.zeros((k, q, q))
-            for Z, y, cell, weights in self.blocks(blocks, whitened=False):
-                f = Z @ inner
-                value, slope = weights * self.loss.value(y, f), weights * self.loss.slope(y, f)
-                curvature = weights * self.loss.curvature(y, f)
-                losses += np.bincount(cell, value, k)
-                gradients += (slope * (cell == np.arange(k)[:, None])) @ Z
-                for number in np.unique(cell):
-                    rows = np.flatnonzero((cell == number) & (curvature > 0))
-                    scaled = Z[rows]
-                    scaled *= np.sqrt(curvature[rows])[:, None]
-                    add_squares(hessians[number], scaled)
-            return losses, gradients, hessians
-
-        losses, gradients, hessians = (sum(parts[1:], start=parts[0]) for parts in zip(*self.run(lane)))
+        losses, gradients, hessians = self.sum(_CellSums(self.loss, inner, self.cells.count)).sums
         hessians = np.array([symmetric(hessian) for hessian in hessians])
         return losses, self._whitened(gradients), self._whitened_on_both_sides(hessians)
 
@@ -170,49 +146,94 @@ class MarginProblem:
         Corrections are the changes of the Hessians since the point ``near``, of the splits for which they are wanted;
         without such a point they are the Hessians.
         """
-        t, q = thetas.shape
         wanted = np.flatnonzero(fresh)
-        inner, (start,) = self._unwhitened(thetas), self._unwhitened(np.zeros((1, q)) if near is None else near[None])
-
-        def lane(blocks: Iterator[slice]) -> tuple[Array, Array, Array]:
-            losses, gradients, corrections = np.zeros(t), np.zeros((t, q)), np.zeros((len(wanted), q, q))
-            for Z, y, cell, weights in self.blocks(blocks, whitened=False):
-                F = Z @ inner.T  # (l, t)
-                factor = weights[:, None] * share[:, cell].T
-                losses += (factor * self.loss.value(y[:, None], F)).sum(axis=0)
-                gradients += (factor * self.loss.slope(y[:, None], F)).T @ Z
-                before = np.zeros(len(y)) if near is None else self.loss.curvature(y, Z @ start)
-                for k, i in enumerate(wanted):
-                    change = factor[:, i] * (self.loss.curvature(y, F[:, i]) - before)
-                    rows = np.flatnonzero(change)
-                    corrections[k] += Z[rows].T @ (change[rows][:, None] * Z[rows])
-            return losses, gradients, corrections
-
-        found = self.run(lane)
-        losses, gradients, corrections = (sum(parts[1:], start=parts[0]) for parts in zip(*found))
+        start = None if near is None else self._unwhitened(near[None])[0]
+        summand = _SplitSums(self.loss, self._unwhitened(thetas), share, start, wanted)
+        losses, gradients, corrections = self.sum(summand).sums
         corrections = self._whitened_on_both_sides(corrections)
         return losses, self._whitened(gradients), dict(zip(wanted.tolist(), corrections))
 
     def along(self, thetas: Array, steps: Array, share: Array, sizes: Array) -> Array:
         """Losses (t, sizes) of splits at several points of a line each, without the penalty."""
-        thetas, steps = self._unwhitened(thetas), self._unwhitened(steps)
-
-        def lane(blocks: Iterator[slice]) -> Array:
-            losses = np.zeros((len(thetas), len(sizes)))
-            for Z, y, cell, weights in self.blocks(blocks, whitened=False):
-                F, D, factor = Z @ thetas.T, Z @ steps.T, weights[:, None] * share[:, cell].T
-                for k, size in enumerate(sizes):
-                    losses[:, k] += (factor * self.loss.value(y[:, None], F + size * D)).sum(axis=0)
-            return losses
-
-        found = self.run(lane)
-        return np.asarray(sum(found[1:], start=found[0]))
+        (losses,) = self.sum(_LineSums(self.loss, self._unwhitened(thetas), self._unwhitened(steps), share, sizes)).sums
+        return losses
 
     def weight(self, share: Array) -> Array:
         """C times the weights of all rows of each split."""
-        used = self.y != 0 if self.counts is None else self.counts
-        weights = used.astype(np.float64) if self.cells.weights is None else used * self.cells.weights
+        weights = self.used.astype(np.float64) if self.cells.weights is None else self.used * self.cells.weights
         return np.asarray(self.C * share @ np.bincount(self.cells.number, weights, self.cells.count))
+
+
+@dataclass(frozen=True)
+class _CellSums:
+    """Losses, gradients and the upper triangles of Hessians of the cells at one point."""
+
+    loss: SmoothLoss
+    theta: Array
+    count: int
+
+    def zeros(self) -> Totals:
+        k, q = self.count, len(self.theta)
+        return Totals((np.zeros(k), np.zeros((k, q)), np.zeros((k, q, q))))
+
+    def add(self, totals: Totals, Z: Array, y: Array, cell: NDArray[np.intp], weights: Array) -> None:
+        losses, gradients, hessians = totals.sums
+        f, k = Z @ self.theta, self.count
+        losses += np.bincount(cell, weights * self.loss.value(y, f), k)
+        gradients += (weights * self.loss.slope(y, f) * (cell == np.arange(k)[:, None])) @ Z
+        curvature = weights * self.loss.curvature(y, f)
+        for number in np.unique(cell):
+            rows = np.flatnonzero((cell == number) & (curvature > 0))
+            scaled = Z[rows]
+            scaled *= np.sqrt(curvature[rows])[:, None]
+            add_squares(hessians[number], scaled)
+
+
+@dataclass(frozen=True)
+class _SplitSums:
+    """Losses and gradients of splits at a point each, and changes of the Hessians of those ``wanted``."""
+
+    loss: SmoothLoss
+    thetas: Array
+    share: Array
+    near: Array | None
+    wanted: NDArray[np.intp]
+
+    def zeros(self) -> Totals:
+        t, q = self.thetas.shape
+        return Totals((np.zeros(t), np.zeros((t, q)), np.zeros((len(self.wanted), q, q))))
+
+    def add(self, totals: Totals, Z: Array, y: Array, cell: NDArray[np.intp], weights: Array) -> None:
+        losses, gradients, corrections = totals.sums
+        F = Z @ self.thetas.T  # (l, t)
+        factor = weights[:, None] * self.share[:, cell].T
+        losses += (factor * self.loss.value(y[:, None], F)).sum(axis=0)
+        gradients += (factor * self.loss.slope(y[:, None], F)).T @ Z
+        before = np.zeros(len(y)) if self.near is None else self.loss.curvature(y, Z @ self.near)
+        for k, i in enumerate(self.wanted):
+            change = factor[:, i] * (self.loss.curvature(y, F[:, i]) - before)
+            rows = np.flatnonzero(change)
+            corrections[k] += Z[rows].T @ (change[rows][:, None] * Z[rows])
+
+
+@dataclass(frozen=True)
+class _LineSums:
+    """Losses of splits at several points of a line each."""
+
+    loss: SmoothLoss
+    thetas: Array
+    steps: Array
+    share: Array
+    sizes: Array
+
+    def zeros(self) -> Totals:
+        return Totals((np.zeros((len(self.thetas), len(self.sizes))),))
+
+    def add(self, totals: Totals, Z: Array, y: Array, cell: NDArray[np.intp], weights: Array) -> None:
+        (losses,) = totals.sums
+        F, D, factor = Z @ self.thetas.T, Z @ self.steps.T, weights[:, None] * self.share[:, cell].T
+        for k, size in enumerate(self.sizes):
+            losses[:, k] += (factor * self.loss.value(y[:, None], F + size * D)).sum(axis=0)
 
 
 def solve_splits_by_newton(

@@ -8,7 +8,7 @@ from that of the loss with kinks: :math:`\|\beta - \beta^*\|^2 \le 2\, gap`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from ...gram.streamed import RowBlocks
 from ...losses.margin import SmoothedHingeLoss
 from ...losses.residual import SmoothedTubeLoss
 from .newton import DECREMENT, MarginProblem
+from .row_sums import Totals
 
 Array = NDArray[np.float64]
 SmoothedLoss = SmoothedHingeLoss | SmoothedTubeLoss
@@ -150,28 +151,36 @@ def _gap(problem: MarginProblem, thetas: Array, share: Array, loss: SmoothedLoss
     Where no row is near a kink, as for small C, the objective is the same for an interval of constants. Its middle is
     taken, as by the dual solvers: then a solution does not depend on where it was started from.
     """
-    t = len(share)
-
-    def lane(blocks: Iterator[slice]) -> tuple[Array, ...]:
-        primal, dual, slopes = np.zeros(t), np.zeros(t), np.zeros(t)
-        down, up = np.full(t, np.inf), np.full(t, np.inf)
-        for Z, y, cell, weights in problem.blocks(blocks):
-            F, factor = Z @ thetas.T, weights[:, None] * share[:, cell].T
-            primal += (factor * loss.kinked.value(y[:, None], F)).sum(axis=0)
-            slope = loss.slope(y[:, None], F)
-            dual += (factor * loss.dual(y[:, None], slope)).sum(axis=0)
-            slopes += (factor * np.round(slope)).sum(axis=0)  # away from the kinks
-            for kink in loss.kinks(y[:, None]):
-                below, above = _room(F - kink, loss.h)
-                down = np.minimum(down, np.where(factor > 0, below, np.inf).min(axis=0, initial=np.inf))
-                up = np.minimum(up, np.where(factor > 0, above, np.inf).min(axis=0, initial=np.inf))
-        return primal, dual, slopes, down, up
-
-    primals, duals, slopes, downs, ups = zip(*problem.run(lane))
-    gap = np.maximum(0.0, sum(primals) - sum(duals) + thetas**2 @ problem.penalty)
-    ends = np.array([np.min(ups, axis=0), -np.min(downs, axis=0)])  # (2, t)
-    flat = np.isfinite(ends).all(axis=0) & (np.abs(sum(slopes)) <= FLAT * problem.weight(share))
+    totals = problem.sum(_GapSums(loss, thetas, share), whitened=True)
+    (primal, dual, slopes), (down, up) = totals.sums, totals.least
+    gap = np.maximum(0.0, primal - dual + thetas**2 @ problem.penalty)
+    ends = np.array([up, -down])  # (2, t)
+    flat = np.isfinite(ends).all(axis=0) & (np.abs(slopes) <= FLAT * problem.weight(share))
     return gap, np.where(flat, ends, 0.0).mean(axis=0)
+
+
+@dataclass(frozen=True)
+class _GapSums:
+    """Primal and dual losses and slopes of splits, and how far their values may go before a row comes near a kink."""
+
+    loss: SmoothedLoss
+    thetas: Array
+    share: Array
+
+    def zeros(self) -> Totals:
+        t = len(self.share)
+        return Totals((np.zeros(t), np.zeros(t), np.zeros(t)), (np.full(t, np.inf), np.full(t, np.inf)))
+
+    def add(self, totals: Totals, Z: Array, y: Array, cell: NDArray[np.intp], weights: Array) -> None:
+        (primal, dual, slopes), (down, up), loss = totals.sums, totals.least, self.loss
+        F, factor = Z @ self.thetas.T, weights[:, None] * self.share[:, cell].T
+        primal += (factor * loss.kinked.value(y[:, None], F)).sum(axis=0)
+        slope = loss.slope(y[:, None], F)
+        dual += (factor * loss.dual(y[:, None], slope)).sum(axis=0)
+        slopes += (factor * np.round(slope)).sum(axis=0)  # away from the kinks
+        for kink in loss.kinks(y[:, None]):
+            for least, room in zip((down, up), _room(F - kink, loss.h)):
+                np.minimum(least, np.where(factor > 0, room, np.inf).min(axis=0, initial=np.inf), out=least)
 
 
 def _room(distance: Array, h: float) -> tuple[Array, Array]:
