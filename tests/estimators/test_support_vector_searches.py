@@ -190,7 +190,9 @@ def test_out_of_fold_values_are_those_of_retraining(three_classes, shape, break_
     cv = StratifiedKFold(4)
     expected = cross_val_predict(model, X, y, cv=cv, method="decision_function")
     np.testing.assert_allclose(cross_val_decision(model, X, y, cv=cv), expected, atol=SINGLE)
-    search = KernelSearchCV(model, {"C": [2.0]}, cv=cv).fit(X, y)
+    search = KernelSearchCV(model, {"C": [2.0, 1e-6]}, cv=cv).fit(X, y)
+    assert search.best_params_ == {"C": 2.0}
+    assert set(search.cv_results_["exactness"]) == {"exact"}
     np.testing.assert_allclose(search.oof_decision_, expected, atol=SINGLE)
     assert search.oof_prediction_.tolist() == cross_val_predict(model, X, y, cv=cv).tolist()
 

@@ -188,7 +188,7 @@ def test_transformers_are_fitted_only_when_their_turn_comes(regression):
     with pytest.raises(ValueError, match="Invalid parameter 'alfa'"):
         KernelSearchCV(pipe, [{}, {"kernelridge__alfa": [1.0]}], cv=3).fit(X, y)
     with pytest.raises(ValueError, match="rows would fit"):
-        KernelSearchCV(pipe, [{}], cv=3, memory_budget=1000).fit(X, y)
+        KernelSearchCV(pipe, {"kernelridge__alpha": [1.0, 10.0]}, cv=3, memory_budget=1000).fit(X, y)
     assert not fitted
 
 

@@ -209,7 +209,8 @@ def test_out_of_fold_predictions_are_on_the_original_scale(machine):
         estimator, prefix = make(clone(machine).set_params(gamma=0.1))
         exact = cross_val_decision(estimator, X, y, cv=4)
         np.testing.assert_allclose(exact, cross_val_decision(estimator, X, y, cv=4, method="retrain"), rtol=1e-6)
-        search = KernelSearchCV(estimator, {f"{prefix}gamma": [0.1]}, cv=4).fit(X, y)
+        search = quiet(KernelSearchCV(estimator, {f"{prefix}gamma": [0.1, 1e3]}, cv=4).fit, X, y)
+        assert search.best_params_ == {f"{prefix}gamma": 0.1}
         np.testing.assert_array_equal(search.oof_decision_, exact)
 
 
@@ -295,10 +296,11 @@ RETRAINED = {
 def test_what_is_not_supported_is_retrained_and_says_why(case):
     make, outputs, reason = RETRAINED[case]
     X, y = problem(SVC()) if outputs == "classes" else problem(SVR(), outputs)
-    slow = GridSearchCV(make(), {}, cv=3).fit(X, y)
+    grid = {"estimator__m__C": [1.0, 10.0]} if case.startswith("supervised") else {}  # a single one is handed over
+    slow = GridSearchCV(make(), grid, cv=3).fit(X, y)
     with pytest.warns(RetrainingWarning, match=reason):
-        fast = KernelSearchCV(make(), {}, cv=3).fit(X, y)
-    assert fast.cv_results_["exactness"][0] == "retrained"
+        fast = KernelSearchCV(make(), grid, cv=3).fit(X, y)
+    assert set(fast.cv_results_["exactness"]) == {"retrained"}
     assert fast.best_score_ == slow.best_score_
 
 

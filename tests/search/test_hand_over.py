@@ -4,15 +4,19 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.datasets import make_blobs
 from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
-from onefit import KernelSearchCV
+from onefit import KernelSearchCV, RetrainingWarning
+
+METHOD = {True: {"method": "decision_function"}, False: {}}
 
 
 def labels_of(machine, grid, X, y, **options):
@@ -24,6 +28,15 @@ def labels_of(machine, grid, X, y, **options):
     return set(search.cv_results_["exactness"]), search
 
 
+def assert_same_as_grid_search(search, X, y):
+    """Equal in every split, to the last bit where all candidates are retrained."""
+    expected = GridSearchCV(search.estimator, search.param_grid, cv=3).fit(X, y)
+    for name in ("split0_test_score", "split1_test_score", "split2_test_score", "mean_test_score", "rank_test_score"):
+        np.testing.assert_array_equal(search.cv_results_[name], expected.cv_results_[name])
+    assert search.best_params_ == expected.best_params_
+    np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+
+
 def classes(count, n):
     return make_blobs(n, 8, centers=count, cluster_std=2.0, random_state=0)
 
@@ -33,11 +46,21 @@ def test_many_small_classes_with_few_penalties_are_handed_over():
     grid = {"C": [0.5, 5.0], "gamma": [0.01, 0.05]}
     labels, search = labels_of(SVC(), grid, X, y)
     assert labels == {"retrained"}
-    expected = GridSearchCV(SVC(), grid, cv=3).fit(X, y)
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
-    assert search.best_params_ == expected.best_params_
-    np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+    assert_same_as_grid_search(search, X, y)
     assert search.oof_decision_.shape == (240, 12)  # trained when it is asked for
+
+
+@pytest.mark.parametrize(
+    ("count", "n", "grid", "label"),
+    [
+        (8, 100, {"gamma": [0.01, 0.1]}, "retrained"),
+        (8, 300, {"gamma": [0.01, 0.1]}, "retrained"),
+        (8, 300, {"gamma": [0.01, 0.1], "C": [1.0, 10.0]}, "exact"),
+        (5, 300, {"gamma": [0.01, 0.1]}, "exact"),
+    ],
+)
+def test_how_many_and_how_small(count, n, grid, label):
+    assert labels_of(SVC(), grid, *classes(count, n))[0] == {label}
 
 
 @pytest.mark.parametrize(
@@ -51,9 +74,10 @@ def test_other_classes_are_not(count, grid):
 @pytest.mark.parametrize(
     ("n", "grid", "label"),
     [
-        (40, {"svc__C": [1.0]}, "exact"),  # the command line promises an exact score of the candidate that it chose
+        (40, {"svc__C": [1.0]}, "retrained"),
         (40, {"svc__C": [1.0, 10.0]}, "exact"),
-        (40, {"svc__gamma": [0.01, 0.1, 1.0]}, "exact"),
+        (40, {"svc__gamma": [0.1, 1.0]}, "exact"),
+        (400, {"svc__C": [1.0]}, "retrained"),
         (700, {"svc__gamma": [0.1, 1.0, 10.0]}, "retrained"),
         (700, {"svc__gamma": [0.1, 1.0], "svc__C": [1.0, 10.0]}, "exact"),
         (1300, {"svc__gamma": [0.1, 1.0], "svc__C": [1.0, 10.0]}, "retrained"),
@@ -62,22 +86,77 @@ def test_other_classes_are_not(count, grid):
 )
 def test_candidates_whose_folds_share_nothing(n, grid, label):
     X, y = classes(2, n)
-    machine = make_pipeline(StandardScaler(), SVC())
-    labels, search = labels_of(machine, grid, X, y)
+    labels, search = labels_of(make_pipeline(StandardScaler(), SVC()), grid, X, y)
     assert labels == {label}
-    expected = GridSearchCV(machine, grid, cv=3).fit(X, y)
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
-    assert search.best_params_ == expected.best_params_
-    np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+    assert_same_as_grid_search(search, X, y)
 
 
-def test_one_candidate_whose_folds_share_a_kernel():
-    X, y = classes(2, 300)
-    assert labels_of(SVC(gamma=0.1), {"C": [1.0]}, X, y)[0] == {"exact"}
+@pytest.mark.parametrize(
+    ("machine", "label"),
+    [
+        (SVC(gamma=0.1), "exact"),  # folds share the kernel
+        (SVC(gamma="scale"), "retrained"),
+        (KernelRidge(kernel="rbf"), "exact"),
+        (make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")), "retrained"),
+        (make_pipeline(StandardScaler(), SVR()), "retrained"),
+    ],
+    ids=str,
+)
+def test_a_single_candidate(machine, label):
+    X, y = classes(2, 100)
+    labels, search = labels_of(machine, {}, X, 1.0 * y)
+    assert labels == {label}
+    if label == "retrained":
+        assert_same_as_grid_search(search, X, 1.0 * y)
+        expected = cross_val_predict(machine, X, y, cv=3, **METHOD[is_classifier(machine)])
+        np.testing.assert_array_equal(search.oof_decision_, expected)
+
+
+@pytest.mark.parametrize(
+    ("splits", "grid", "label"),
+    [
+        (1, {"C": [1.0, 10.0]}, "retrained"),
+        (1, {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}, "exact"),
+        (2, {"C": [1.0, 10.0]}, "exact"),  # two splits share the kernel
+    ],
+)
+def test_few_splits(splits, grid, label):
+    X, y = classes(2, 100)
+    search = KernelSearchCV(SVC(gamma=0.1), grid, cv=ShuffleSplit(splits, random_state=0)).fit(X, y)
+    assert set(search.cv_results_["exactness"]) == {label}
+
+
+def test_a_single_candidate_with_several_pairs_of_classes():
+    X, y = classes(3, 90)
+    labels, search = labels_of(SVC(gamma=0.1), {"C": [1.0]}, X, y)
+    assert labels == {"retrained"}
+    assert_same_as_grid_search(search, X, y)
+    assert labels_of(SVC(gamma=0.1), {"C": [1.0, 10.0]}, X, y)[0] == {"exact"}
+
+
+@pytest.mark.filterwarnings("ignore::onefit.GridEdgeWarning")
+@pytest.mark.parametrize("machine", [SVC(kernel="sigmoid"), SVR(kernel="sigmoid")], ids=str)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_sigmoid_kernels_are_retrained_before_any_work(machine, scaled):
+    X, y = classes(2, 100)
+    prefix = f"{type(machine).__name__.lower()}__" if scaled else ""
+    grid = {f"{prefix}C": [0.1, 1.0, 10.0]}
+    search = KernelSearchCV(make_pipeline(StandardScaler(), machine) if scaled else machine, grid, cv=3)
+    with pytest.warns(RetrainingWarning, match="Sigmoid.* is not positive semi-definite"):
+        search.fit(X, 1.0 * y)
+    assert set(search.cv_results_["exactness"]) == {"retrained"}
+    assert search.ledger_["gram"] == 0
+    assert_same_as_grid_search(search, X, 1.0 * y)
+
+
+def test_sigmoid_kernels_of_least_squares_are_not():
+    X, y = classes(2, 100)
+    machine = KernelRidge(kernel="sigmoid", gamma=0.01)
+    assert labels_of(machine, {"alpha": [100.0, 1000.0]}, X, 1.0 * y)[0] == {"exact"}
 
 
 def test_what_is_handed_over_needs_no_memory_for_kernels():
-    X, y = classes(2, 700)
+    X, y = classes(2, 400)
     machine = make_pipeline(StandardScaler(), SVC())
     assert labels_of(machine, {"svc__C": [1.0]}, X, y, memory_budget="1MB")[0] == {"retrained"}
     with pytest.raises(ValueError, match="memory budget"):

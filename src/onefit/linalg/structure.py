@@ -103,14 +103,14 @@ def _entries_above(K: Array, threshold: float, limit: int) -> sparse.coo_array |
     """The off-diagonal pattern of ``|K| > threshold``, or None as soon as it has more than ``limit`` pairs."""
     n = len(K)
     rows, columns, found = [], [], 0
-    step = max(1, (1 << 19) // n)
+    step = max(1, (1 << 16) // n)  # an ordinary matrix is told from its first rows
     for start in range(0, n, step):
         block = np.abs(K[start : start + step]) > threshold
         block[np.arange(len(block)), np.arange(start, start + len(block))] = False
-        i, j = np.nonzero(block)
-        found += len(i)
+        found += int(np.count_nonzero(block))
         if found > 2 * limit:
             return None
+        i, j = np.nonzero(block)
         rows.append(i + start)
         columns.append(j)
     i, j = np.concatenate(rows), np.concatenate(columns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..data.streamed_fit import check_streamable
 from ..data.targets import Labels, check_sample_weight, read_labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, Resampler, checked_rows
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel, Precomputed, Sigmoid
 from ..machines.contract import Machine
 from ..machines.registry import Model, read_model
 from .certify import Certify, check_certifiable
@@ -36,18 +37,18 @@ from .routing import features_of, sample_weight_of, transformers_key
 from .scoring import ScoredRows
 from .tasks import KernelTask, Path, Settings, order_tasks
 
-MANY_PAIRS = 45
-"""Pairs of classes from which on, if they are small, the work of each one outweighs what its penalties share."""
-SMALL_PAIR = 250
-"""Rows of such a pair."""
-FEW_PENALTIES = 3
-"""Penalties that share too little: with 20 to 30 classes of 30 to 100 rows and two or three C the fast path was 0.35 to
-0.6 times as fast as LIBSVM, which takes 0.1 ms a pair."""
+ROWS_A_PAIR, SMALL_PAIR = 4, 250
+"""Rows of a pair of classes, times its penalties squared, up to which support vector machines are handed over: the
+first number for each pair that there is, at most the second. LIBSVM takes 0.1 ms for a small pair. The fast path was as
+fast with one penalty for 21, 45 and 190 pairs of 110, 160 and 230 rows, with two for 45 and 190 of 45 and 95 rows."""
 ROWS_A_PENALTY = 600
 """Rows, for each one or two penalties of a kernel, from which on support vector machines whose splits have a view of
 their own are handed over. LIBSVM needs few entries of K where classes are far apart, and no factor where a kernel is
 narrow: with one penalty the fast path was 0.7 to 2 times as fast at 900 and 1,500 rows, with two 1.1 times at 1,500 and
 0.8 times at 2,500."""
+FEW_TRAININGS = 4
+"""Trainings of a search, with one candidate any number, that share too little to make up for what a plan and the check
+of the delivered model cost: one candidate behind a scaler was 0.8 to 0.95 times as fast, one split 0.7 times."""
 
 
 @dataclass
@@ -391,20 +392,32 @@ def _hand_over(request: Request, planned: Plan) -> None:
     )  # fmt: skip
     if not plain or request.folds.leave_one_out:
         return
-    handed = [task for task in planned.tasks if all(_cannot_gain(task, path) for path in task.paths)]
+    indefinite = [task for task in planned.tasks if isinstance(task.kernel, Sigmoid) and _has_only_svms(task)]
+    for task in indefinite:  # or so small that it is as good as linear: looking costs a transformer and a Gram matrix
+        planned.retrain.update(dict.fromkeys(task.candidates, f"{task.kernel} is not positive semi-definite"))
+    planned.tasks = [task for task in planned.tasks if task not in indefinite]
+    count, splits = sum(len(task.candidates) for task in planned.tasks), len(request.folds)
+    gains_nothing = partial(_cannot_gain, few=count == 1 or count * splits <= FEW_TRAININGS, one_split=splits == 1)
+    handed = [task for task in planned.tasks if all(gains_nothing(task, path) for path in task.paths)]
     planned.tasks = [task for task in planned.tasks if task not in handed]
     reason = "nothing to gain: so few candidates share so little that scikit-learn is as fast"
     planned.handed = {number: reason for task in handed for number in task.candidates}
 
 
-def _cannot_gain(task: KernelTask, path: Path) -> bool:
-    """Whether training for each penalty costs no more than one path."""
-    Y = path.targets.Y
+def _has_only_svms(task: KernelTask) -> bool:
+    return all(path.learner.certifies for path in task.paths)
+
+
+def _cannot_gain(task: KernelTask, path: Path, few: bool, one_split: bool) -> bool:
+    """Whether training for each penalty costs no more than one path; ``few`` says that all candidates are."""
+    apart = one_split or task.inputs.per_fold(task.kernel)
+    svm, penalties = path.learner.certifies, len(path.penalties)
+    n, pairs = path.targets.Y.shape
     if task.explicit:  # features of a Pipeline, for a path of ridges: a single one shares nothing
-        return len(path.penalties) == 1
-    if not path.learner.certifies:  # no support vector machine
-        return False
-    if task.inputs.per_fold(task.kernel) and len(path.penalties) <= min(2, len(Y) / ROWS_A_PENALTY):
-        return True
-    small = np.count_nonzero(Y) / Y.shape[1] < SMALL_PAIR
-    return Y.shape[1] >= MANY_PAIRS and small and len(path.penalties) <= FEW_PENALTIES
+        return penalties == 1
+    if few:  # the check of the delivered model costs as much as folds share
+        return apart or (svm and (pairs > 1 or n >= 2 * ROWS_A_PENALTY))
+    if apart and penalties <= min(2, n / ROWS_A_PENALTY):
+        return svm
+    rows = np.count_nonzero(path.targets.Y) / pairs
+    return svm and rows * penalties**2 <= min(ROWS_A_PAIR * pairs, SMALL_PAIR)
