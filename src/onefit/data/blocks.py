@@ -257,10 +257,10 @@ def scanned_variance(X: RowScan, wanted: NDArray[np.bool_] | None = None) -> flo
     return squares / max(count, 1)
 
 
-def blocks(X: RowScan, step: int = GATHERED) -> Iterator[tuple[slice, Array]]:
+def blocks(X: RowScan) -> Iterator[tuple[slice, Array]]:
     """(which rows, these rows) from the first to the last; an error that names a row with missing values."""
-    for start in range(0, X.shape[0], step):
-        rows = slice(start, min(start + step, X.shape[0]))
+    for start in range(0, X.shape[0], GATHERED):
+        rows = slice(start, min(start + GATHERED, X.shape[0]))
         block = X[rows]
         check_no_missing(block, np.arange(rows.start, rows.stop))
         yield rows, block

@@ -1,19 +1,96 @@
-"""Adding rows to a search: what it keeps of the rows that it has seen, and when that is enough."""
+"""Adding rows to a search: ``update``, what a search keeps of the rows that it has seen, and when that is enough."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..data import Folds
+from ..data.blocks import readable_rows
 from ..data.views import checked_rows
+from ..resources import Ledger
 from ..search.execution import Execution
-from ..search.plan import Plan
+from ..search.journal import Journal
+from ..search.plan import Plan, plan
+from ..search.progress import Progress
 from ..search.request import Request
 from ..search.seen_rows import SeenRows
+from ..search.strategies import Exhaustive
 from ..solvers.least_squares.learner import SquareLoss
+
+
+class WithUpdates:
+    """A search to which rows can be added, where sums over the rows are all that its machines need."""
+
+    @with_callbacks
+    def update(self, X, y, **params):
+        """Add rows to those of the last fit, and choose again: in the time that the new rows take.
+
+        For least squares (``KernelRidge``, ``LSSVC``, ``LSSVR``) with an ``approximation`` and a ``journal``, where
+        sums over the rows that were seen are kept. Landmarks stay as they are. Old rows keep their folds; new ones are
+        dealt to the folds round-robin. The result is that of a fit to all rows with these landmarks and folds. Squared
+        errors follow from sums: candidates are scored by R² or squared errors, and classes by the squared loss,
+        ``criterion=criteria.CV(loss="squared")``. There are no out-of-fold values afterwards, which would need the rows
+        that were seen before. A search that cannot be updated stays as it was.
+
+        Parameters
+        ----------
+        X, y : arrays, memory maps, scans or dask arrays, as in ``fit``
+            New rows, with the columns of those that were fitted, and their targets.
+        **params
+            ``sample_weight`` of the new rows, if ``fit`` was given one.
+
+        Returns
+        -------
+        KernelSearchCV
+            The search itself.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_diabetes
+        >>> from onefit import LSSVR, KernelSearchCV, Landmarks
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> grid = {"gamma": [0.1, 1, 10], "alpha": [0.01, 0.1, 1.0, 10.0]}
+        >>> with TemporaryDirectory() as folder:
+        ...     search = KernelSearchCV(
+        ...         LSSVR(), grid, approximation=Landmarks(50, random_state=0), journal=f"{folder}/journal.sqlite"
+        ...     )
+        ...     search = search.fit(X[:400], y[:400]).update(X[400:], y[400:])
+        >>> search.best_params_
+        {'alpha': 1.0, 'gamma': 10}
+        """
+        before = vars(self).copy()
+        try:
+            self._update(X, y, params)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def _update(self, X, y, params):
+        X, y = indexable(*readable_rows(X, y, approximated=True))
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        request, _ = self._request(X, y, params, check_new_rows(self, X, y, params))
+        request = request.by(self.criteria_)
+        candidates = list(self.cv_results_["params"])
+        check_appendable(request, plan(request, candidates))
+        data = {"X": request.X, "y": request.y, "metadata": None}
+        context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
+        context.call_on_fit_task_begin(estimator=self, **data)
+        with Journal(self.journal) as journal:
+            strategy = Exhaustive([{name: [value] for name, value in params.items()} for params in candidates])
+            execution = Execution(request, strategy, candidates, Progress(self, context, request), journal, Ledger())
+            execution.run()
+            self._forget(keep=("criteria_", "n_splits_", "scorer_"))
+            self._conclude(execution, context, data)
+            execution.journal.sums.forget_earlier()
+        context.call_on_fit_task_end(estimator=self, **data)
 
 
 def seen_by(execution: Execution) -> SeenRows | None:

@@ -62,15 +62,13 @@ def deliver_on_features(choice: Choice) -> Pipeline:
     features = _features(task.basis, task.kernel, transformers)
     features._adopt(feature_map, fitted, take_rows(request.X, np.arange(min(n, 2))))
     if is_classifier(final):
-        last = _linear_classifier(final, path.learner.bias)
+        last = _linear_classifier(final, path.learner.bias)._take(coef, intercept)
         last.classes_ = np.asarray(path.coded.coding.classes)
-        last.n_features_in_ = len(coef)
-        return Pipeline([("features", features), ("machine", last._take(coef, intercept))])
-    if isinstance(final, SVR | EpsilonSVR):
+    elif isinstance(final, SVR | EpsilonSVR):
         last = LinearEpsilonSVR(final.C, final.epsilon, path.learner.bias)._take(coef[:, 0], intercept[0])
-        last.n_features_in_ = len(coef)
-        return Pipeline([("features", features), ("machine", last)])
-    last = _trained_ridge(final.alpha, path.learner.bias, coef, intercept, flat=path.coded.coding.flat)
+    else:
+        last = _trained_ridge(final.alpha, path.learner.bias, coef, intercept, flat=path.coded.coding.flat)
+    last.n_features_in_ = len(coef)
     return Pipeline([("features", features), ("machine", last)])
 
 
@@ -108,7 +106,7 @@ def _trained_ridge(alpha: Any, bias: bool, coef: np.ndarray, intercept: np.ndarr
     ridge = Ridge(alpha=alpha, fit_intercept=bias)
     ridge.coef_ = coef[:, 0].copy() if flat else np.ascontiguousarray(coef.T)
     ridge.intercept_ = 0.0 if not bias else (float(intercept[0]) if flat else intercept.copy())
-    ridge.n_features_in_, ridge.n_iter_, ridge.solver_ = len(coef), None, "cholesky"
+    ridge.n_iter_, ridge.solver_ = None, "cholesky"
     return ridge
 
 

@@ -28,7 +28,7 @@ from ..search.request import Request, Screen, check_refit_metric, draw_folds, fl
 from ..search.routing import route, scorer_params
 from ..search.scoring import Scoring
 from ..search.strategies import Exhaustive, Zooming
-from .appending import check_appendable, check_new_rows, seen_by
+from .appending import WithUpdates, seen_by
 from .autologging import follow_autologging
 from .criterion_parameters import choose_parameters
 from .decision import WithDeferredDecisions, out_of_fold
@@ -39,7 +39,7 @@ from .notebook import summary_html
 
 
 @set_module("onefit")
-class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
+class KernelSearchCV(WithUpdates, WithDeferredDecisions, GridSearchCV):
     """Exhaustive search over kernels and regularisation, exactly as GridSearchCV but far cheaper.
 
     Takes GridSearchCV's arguments and gives GridSearchCV's results. For the machines it understands (``SVC``, ``SVR``,
@@ -258,72 +258,6 @@ class KernelSearchCV(WithDeferredDecisions, GridSearchCV):
         self.scorer_ = request.scoring.scorers
         context.call_on_fit_task_end(estimator=self, **data)
         return self
-
-    @with_callbacks
-    def update(self, X, y, **params):
-        """Add rows to those of the last fit, and choose again: in the time that the new rows take.
-
-        For least squares (``KernelRidge``, ``LSSVC``, ``LSSVR``) with an ``approximation`` and a ``journal``, where
-        sums over the rows that were seen are kept. Landmarks stay as they are. Old rows keep their folds; new ones are
-        dealt to the folds round-robin. The result is that of a fit to all rows with these landmarks and folds. Squared
-        errors follow from sums: candidates are scored by R² or squared errors, and classes by the squared loss,
-        ``criterion=criteria.CV(loss="squared")``. There are no out-of-fold values afterwards, which would need the rows
-        that were seen before. A search that cannot be updated stays as it was.
-
-        Parameters
-        ----------
-        X, y : arrays, memory maps, scans or dask arrays, as in ``fit``
-            New rows, with the columns of those that were fitted, and their targets.
-        **params
-            ``sample_weight`` of the new rows, if ``fit`` was given one.
-
-        Returns
-        -------
-        KernelSearchCV
-            The search itself.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from sklearn.datasets import load_diabetes
-        >>> from onefit import LSSVR, KernelSearchCV, Landmarks
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> grid = {"gamma": [0.1, 1, 10], "alpha": [0.01, 0.1, 1.0, 10.0]}
-        >>> with TemporaryDirectory() as folder:
-        ...     search = KernelSearchCV(
-        ...         LSSVR(), grid, approximation=Landmarks(50, random_state=0), journal=f"{folder}/journal.sqlite"
-        ...     )
-        ...     search = search.fit(X[:400], y[:400]).update(X[400:], y[400:])
-        >>> search.best_params_
-        {'alpha': 1.0, 'gamma': 1}
-        """
-        before = vars(self).copy()
-        try:
-            self._update(X, y, params)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-        return self
-
-    def _update(self, X, y, params):
-        X, y = indexable(*readable_rows(X, y, approximated=True))
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        request, _ = self._request(X, y, params, check_new_rows(self, X, y, params))
-        request = request.by(self.criteria_)
-        candidates = list(self.cv_results_["params"])
-        check_appendable(request, plan(request, candidates))
-        data = {"X": request.X, "y": request.y, "metadata": None}
-        context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
-        context.call_on_fit_task_begin(estimator=self, **data)
-        with Journal(self.journal) as journal:
-            strategy = Exhaustive([{name: [value] for name, value in params.items()} for params in candidates])
-            execution = Execution(request, strategy, candidates, Progress(self, context, request), journal, Ledger())
-            execution.run()
-            self._forget(keep=("criteria_", "n_splits_", "scorer_"))
-            self._conclude(execution, context, data)
-            execution.journal.sums.forget_earlier()
-        context.call_on_fit_task_end(estimator=self, **data)
 
     def _forget(self, keep=()):
         """Drop what an earlier fit, or a failed one, has learned."""

@@ -29,14 +29,16 @@ from ..solvers.primal.smoothed import columns_smoothed, hinge_stages, tube_stage
 from .base import WeightedClassifier
 
 
-def _split(parameters, bias):
-    """Coefficients and constants of parameters (q, c), whose last row are the constants if there is a ``bias``."""
+def _trained(solver, machine, X, Y, weights, loss, **options):
+    """Coefficients (r, c) and constants (c,) of a machine on all rows, by a solver of splits: they are the only one."""
+    bias, everything = bool(machine.fit_intercept), np.zeros(len(Y), dtype=np.intp)
+    cells = [Cells([0], everything, np.ones((1, 1)), weights, np.array([-1]))]
+    found, *_ = solver(
+        IdentityMap(X.shape[1]), X, Y, cells, np.array([float(machine.C)]), loss,
+        bias=bias, ratios=np.ones(1), **options,
+    )  # fmt: skip
+    parameters = found[0, 0]
     return (parameters[:-1], parameters[-1]) if bias else (parameters, np.zeros(parameters.shape[1]))
-
-
-def _one_cell(weights, n):
-    """All rows in one cell, trained on by one split."""
-    return Cells([0], np.zeros(n, dtype=np.intp), np.ones((1, 1)), weights, np.array([-1]))
 
 
 class _LinearClassifier(WeightedClassifier, BaseEstimator):
@@ -141,13 +143,7 @@ class _ByNewton(_LinearClassifier):
         check_number("C", self.C)
 
     def _solve(self, X, Y, weights):
-        """Coefficients (n_features, c) and constants (c,)."""
-        bias = bool(self.fit_intercept)
-        found, *_ = columns_by_newton(
-            IdentityMap(X.shape[1]), X, Y, [_one_cell(weights, len(Y))], np.array([float(self.C)]), self._loss,
-            bias=bias, ratios=np.ones(1),
-        )  # fmt: skip
-        return _split(found[0, 0], bias)
+        return _trained(columns_by_newton, self, X, Y, weights, self._loss)
 
 
 @set_module("onefit")
@@ -268,12 +264,7 @@ class LinearHingeSVC(_ByNewton):
         return trained_weights(self.class_weight, self.classes_, y, weights, balance_weighted=False)
 
     def _solve(self, X, Y, weights):
-        bias = bool(self.fit_intercept)
-        found, *_ = columns_smoothed(
-            IdentityMap(X.shape[1]), X, Y, [_one_cell(weights, len(Y))], np.array([float(self.C)]),
-            hinge_stages(float(self.smoothing)), bias=bias, ratios=np.ones(1), pairs=True,
-        )  # fmt: skip
-        return _split(found[0, 0], bias)
+        return _trained(columns_smoothed, self, X, Y, weights, hinge_stages(float(self.smoothing)), pairs=True)
 
     def _code(self, y):
         return code_pairs(y, self.classes_)
@@ -321,13 +312,9 @@ class LinearEpsilonSVR(RegressorMixin, BaseEstimator):
         check_number("C", self.C)
         check_number("epsilon", self.epsilon)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
-        weights, bias = check_sample_weight(sample_weight, len(y)), bool(self.fit_intercept)
-        y = np.asarray(y, dtype=np.float64)
-        found, *_ = columns_smoothed(
-            IdentityMap(X.shape[1]), X, y[:, None], [_one_cell(weights, len(y))], np.array([float(self.C)]),
-            tube_stages(float(self.epsilon), float(y.std())), bias=bias, ratios=np.ones(1), pairs=False,
-        )  # fmt: skip
-        coef, intercept = _split(found[0, 0], bias)
+        weights, y = check_sample_weight(sample_weight, len(y)), np.asarray(y, dtype=np.float64)
+        stages = tube_stages(float(self.epsilon), float(y.std()))
+        coef, intercept = _trained(columns_smoothed, self, X, y[:, None], weights, stages, pairs=False)
         return self._take(coef[:, 0], intercept[0])
 
     def _take(self, coef, intercept):

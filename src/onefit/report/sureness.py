@@ -39,13 +39,13 @@ class Sureness:
     rows: int
 
 
-def shares_of_best(merits: list[Merit], n: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
+def shares_of_best(merits: list[Merit], n: int, replicates: int = REPLICATES) -> np.ndarray:
     """In which share of samples of n rows, drawn with replacement, each candidate has the largest score.
 
     Samples are the same for all candidates, so that a row that is hard for all of them does not count. Candidates that
     tie share the sample. Cost: O(replicates n) for each candidate.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     shares = np.zeros(len(merits))
     for start in range(0, replicates, at_once := max(1, _AT_ONCE // n)):
         weights = rng.multinomial(n, np.full(n, 1 / n), size=min(at_once, replicates - start)).astype(float)

@@ -31,7 +31,7 @@ from .certify import Certify, check_certifiable
 from .executors import Resources, allot, allot_passes
 from .explicit_features import read_on_features
 from .feature_solver import refuse_on_features
-from .request import Request
+from .request import Request, check_approximable
 from .retraining import scaled_penalty
 from .routing import features_of, sample_weight_of, transformers_key
 from .scoring import ScoredRows
@@ -87,7 +87,7 @@ def plan(request: Request, candidates: list[dict], first: int = 0, *, hand_over:
     With ``hand_over`` candidates that gain nothing are left to scikit-learn.
     """
     if request.approximation is not None:
-        _check_approximable(request)
+        check_approximable(request)
     planned = _sort(request, candidates, first)
     if hand_over:
         _hand_over(request, planned)
@@ -293,17 +293,6 @@ class _Data:
         if len(machine.penalties) not in (1, columns):
             raise ValueError(f"alpha has {len(machine.penalties)} values for {columns} targets: one, or one for each.")
         return targets
-
-
-def _check_approximable(request: Request) -> None:
-    """Refuse criteria and splits that explicit features do not serve."""
-    if request.series is not None:
-        raise ValueError(
-            f"The criterion {request.criterion.name} is not available with an approximation: cross-validation is, and "
-            "is exact at the same price."
-        )
-    if request.folds.leave_one_out:
-        raise ValueError("Leave-one-out is not available with an approximation: use a number of folds.")
 
 
 def _refuse_retraining(request: Request, planned: Plan) -> None:

@@ -49,7 +49,7 @@ class PairedTest:
         return not np.isnan(self.statistic)
 
 
-def paired_t_test(first: ArrayLike, second: ArrayLike, level: float = LEVEL) -> PairedTest:
+def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     r"""The papers' paired t-test.
 
     .. math:: t = \bar d \,/\, (S_d / \sqrt m) \;>\; t_{m-1,\,0.95}, \qquad d_i = B_i - A_i
@@ -66,12 +66,10 @@ def paired_t_test(first: ArrayLike, second: ArrayLike, level: float = LEVEL) -> 
     >>> test.first_is_better, round(test.statistic, 3)
     (True, 5.196)
     """
-    return _t_test(first, second, level, extra_variance=0.0)
+    return _t_test(first, second, extra_variance=0.0)
 
 
-def corrected_resampled_t_test(
-    first: ArrayLike, second: ArrayLike, train_share: float, level: float = LEVEL
-) -> PairedTest:
+def corrected_resampled_t_test(first: ArrayLike, second: ArrayLike, train_share: float) -> PairedTest:
     r"""The paired t-test for random splits of one data set, whose training sets overlap.
 
     .. math:: t = \bar d \,/\, (S_d \sqrt{1/m + n_\mathrm{test} / n_\mathrm{train}})
@@ -83,10 +81,10 @@ def corrected_resampled_t_test(
     """
     if not 0 < train_share < 1:
         raise ValueError(f"train_share must be between 0 and 1, got {train_share!r}.")
-    return _t_test(first, second, level, extra_variance=(1 - train_share) / train_share)
+    return _t_test(first, second, extra_variance=(1 - train_share) / train_share)
 
 
-def _t_test(first: ArrayLike, second: ArrayLike, level: float, extra_variance: float) -> PairedTest:
+def _t_test(first: ArrayLike, second: ArrayLike, extra_variance: float) -> PairedTest:
     """d̄ / (S_d sqrt(1/m + extra)), without the splits where either has no finite score."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.shape != b.shape or a.ndim != 1:
@@ -102,7 +100,7 @@ def _t_test(first: ArrayLike, second: ArrayLike, level: float, extra_variance: f
         statistic = mean / (std * np.sqrt(1 / m + extra_variance))
     else:
         statistic = 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
-    return PairedTest(m, mean, std, float(statistic), float(stats.t.ppf(level, m - 1)))
+    return PairedTest(m, mean, std, float(statistic), float(stats.t.ppf(LEVEL, m - 1)))
 
 
 def _differences(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -284,7 +282,7 @@ class Interval:
     high: float
 
 
-def bootstrap_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+def bootstrap_interval(values: ArrayLike) -> Interval:
     """The mean of one number for each data set, with the percentile interval over data sets drawn with replacement.
 
     The seed is fixed. Values that are NaN are left out; the interval of fewer than two is NaN.
@@ -298,7 +296,7 @@ def bootstrap_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
     if len(known) < 2:
         return Interval(float(known.mean()) if len(known) else np.nan, np.nan, np.nan)
     rows = np.random.default_rng(0).integers(len(known), size=(DRAWS, len(known)))
-    low, high = np.quantile(known[rows].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(known[rows].mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(known.mean()), float(low), float(high))
 
 
