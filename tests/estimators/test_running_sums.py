@@ -259,7 +259,7 @@ class Chunks:
 
 def test_an_interrupted_pass_over_chunks_goes_on_from_its_last_group(rows, monkeypatch, tmp_path):
     pytest.importorskip("dask.array")
-    monkeypatch.setattr(onefit.gram.streamed, "BATCH", 1.0)  # one chunk each
+    monkeypatch.setattr(onefit.gram.cluster, "BATCH", 1.0)  # one chunk each
     monkeypatch.setattr(onefit.gram.cluster, "GROUP", 2)
     monkeypatch.setattr(onefit.search.kept_sums, "INTERVAL", 0.0)
     X, y, _ = rows
@@ -281,13 +281,13 @@ CLIENT = """
 import sys, warnings
 import dask.array as da
 import numpy as np
-import onefit.gram.cluster, onefit.gram.streamed, onefit.search.kept_sums
+import onefit.gram.cluster, onefit.search.kept_sums
 from distributed import Client, LocalCluster
 from onefit import LSSVR, KernelSearchCV, Landmarks
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    onefit.search.kept_sums.INTERVAL, onefit.gram.streamed.BATCH = 0.1, 1e8
+    onefit.search.kept_sums.INTERVAL, onefit.gram.cluster.BATCH = 0.1, 1e8
     X = np.load(sys.argv[1])
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         search = KernelSearchCV(
