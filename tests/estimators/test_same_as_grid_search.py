@@ -165,6 +165,16 @@ def test_precomputed_kernel(regression):
     assert_same_search(*both(LSSVR(kernel="precomputed"), {"alpha": [0.1, 1, 10]}, K, y, cv=5))
 
 
+@pytest.mark.parametrize("definite", [True, False])
+def test_a_precomputed_kernel_of_many_rows_and_few_ridges(definite):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    K, y = X @ X.T + np.eye(150) * (0.0 if definite else -0.5), X[:, 0] + rng.normal(size=150)
+    fast, slow = both(KernelRidge(kernel="precomputed"), {"alpha": [1.0, 10.0]}, K, y, cv=5)
+    assert_same_search(fast, slow)
+    assert (fast.ledger_["eigendecomposition"] == 0) == definite
+
+
 def test_callable_kernel(regression):
     X, y = regression[0][:40], regression[1][:40]
 
