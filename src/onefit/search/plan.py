@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.base import clone
 
 from .._exceptions import NotUnderstoodError
 from ..criteria import CV
-from ..criteria.base import situation_of
+from ..criteria.base import needs_no_machine, situation_of
 from ..data import Problem, Targets
 from ..data.blocks import RowScan
 from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
@@ -24,31 +23,19 @@ from ..data.streamed_fit import check_streamable
 from ..data.targets import Labels, check_sample_weight, read_labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, Resampler, checked_rows
-from ..kernels import Kernel, Precomputed, Sigmoid
+from ..kernels import Kernel, Precomputed
 from ..machines.contract import Machine
 from ..machines.registry import Model, read_model
 from .certify import Certify, check_certifiable
 from .executors import Resources, allot, allot_passes
 from .explicit_features import read_on_features
 from .feature_solver import refuse_on_features
+from .hand_over import hand_over_tasks
 from .request import Request, check_approximable
 from .retraining import scaled_penalty
 from .routing import features_of, sample_weight_of, transformers_key
 from .scoring import ScoredRows
 from .tasks import KernelTask, Path, Settings, order_tasks
-
-ROWS_A_PAIR, SMALL_PAIR = 4, 250
-"""Rows of a pair of classes, times its penalties squared, up to which support vector machines are handed over: the
-first number for each pair that there is, at most the second. LIBSVM takes 0.1 ms for a small pair. The fast path was as
-fast with one penalty for 21, 45 and 190 pairs of 110, 160 and 230 rows, with two for 45 and 190 of 45 and 95 rows."""
-ROWS_A_PENALTY = 600
-"""Rows, for each one or two penalties of a kernel, from which on support vector machines whose splits have a view of
-their own are handed over. LIBSVM needs few entries of K where classes are far apart, and no factor where a kernel is
-narrow: with one penalty the fast path was 0.7 to 2 times as fast at 900 and 1,500 rows, with two 1.1 times at 1,500 and
-0.8 times at 2,500."""
-FEW_TRAININGS = 4
-"""Trainings of a search, with one candidate any number, that share too little to make up for what a plan and the check
-of the delivered model cost: one candidate behind a scaler was 0.8 to 0.95 times as fast, one split 0.7 times."""
 
 
 @dataclass
@@ -90,13 +77,15 @@ def plan(request: Request, candidates: list[dict], first: int = 0, *, hand_over:
         check_approximable(request)
     planned = _sort(request, candidates, first)
     if hand_over:
-        _hand_over(request, planned)
+        planned.tasks, trained, planned.handed = hand_over_tasks(request, planned.tasks)
+        planned.retrain.update(trained)
     target = read_labels(request.y, request.classifier) if request.columns or request.screen is not None else None
     _refuse_undefined(request, planned, target)
     if planned.tasks:
         planned.settings = _settings(request, planned, target)
     if request.approximation is not None:
         _refuse_retraining(request, planned)
+        _refuse_criteria_of_matrices(request, planned)
         if request.columns and any(task.inputs.per_fold(task.kernel) for task in planned.tasks):
             raise ValueError(
                 "With an approximation, criteria read one set of features: transformers and widths that learn on every "
@@ -295,6 +284,18 @@ class _Data:
         return targets
 
 
+def _refuse_criteria_of_matrices(request: Request, planned: Plan) -> None:
+    """An error if a criterion reads a machine that would be trained on a Gram matrix, which is never formed."""
+    for criterion in request.criteria:
+        if criterion.scores or needs_no_machine(criterion):
+            continue
+        for learner in {path.learner for path in planned.paths if "smoother" not in path.learner.offers}:
+            raise ValueError(
+                f"With an approximation the criterion {criterion.name} is available for KernelRidge, LSSVC and LSSVR, "
+                f'not for {learner.name}: use criterion="cv", or one that reads the kernel only.'
+            )
+
+
 def _refuse_retraining(request: Request, planned: Plan) -> None:
     """With an approximation nothing is retrained as GridSearchCV does: an error if something would have to be."""
     if planned.retrain:
@@ -371,42 +372,3 @@ def _transformed(model: Model, request: Request) -> TransformedTargets | None:
         return TransformedTargets.fit(model.target, request.y, request.folds)
     except Exception as error:
         raise NotUnderstoodError(f"the target cannot be transformed: {type(error).__name__}: {error}") from error
-
-
-def _hand_over(request: Request, planned: Plan) -> None:
-    """Take candidates that cannot gain out of the tasks of a plan. Only plain cross-validation is handed over."""
-    plain = isinstance(request.criterion, CV) and not (
-        request.criterion.certify or request.columns or request.screen or request.series or request.scale_penalty
-        or request.shared or request.approximation
-    )  # fmt: skip
-    if not plain or request.folds.leave_one_out:
-        return
-    indefinite = [task for task in planned.tasks if isinstance(task.kernel, Sigmoid) and _has_only_svms(task)]
-    for task in indefinite:  # or so small that it is as good as linear: looking costs a transformer and a Gram matrix
-        planned.retrain.update(dict.fromkeys(task.candidates, f"{task.kernel} is not positive semi-definite"))
-    planned.tasks = [task for task in planned.tasks if task not in indefinite]
-    count, splits = sum(len(task.candidates) for task in planned.tasks), len(request.folds)
-    gains_nothing = partial(_cannot_gain, few=count == 1 or count * splits <= FEW_TRAININGS, one_split=splits == 1)
-    handed = [task for task in planned.tasks if all(gains_nothing(task, path) for path in task.paths)]
-    planned.tasks = [task for task in planned.tasks if task not in handed]
-    reason = "nothing to gain: so few candidates share so little that scikit-learn is as fast"
-    planned.handed = {number: reason for task in handed for number in task.candidates}
-
-
-def _has_only_svms(task: KernelTask) -> bool:
-    return all(path.learner.certifies for path in task.paths)
-
-
-def _cannot_gain(task: KernelTask, path: Path, few: bool, one_split: bool) -> bool:
-    """Whether training for each penalty costs no more than one path; ``few`` says that all candidates are."""
-    apart = one_split or task.inputs.per_fold(task.kernel)
-    svm, penalties = path.learner.certifies, len(path.penalties)
-    n, pairs = path.targets.Y.shape
-    if task.explicit:  # features of a Pipeline, for a path of ridges: a single one shares nothing
-        return penalties == 1
-    if few:  # the check of the delivered model costs as much as folds share
-        return apart or (svm and (pairs > 1 or n >= 2 * ROWS_A_PENALTY))
-    if apart and penalties <= min(2, n / ROWS_A_PENALTY):
-        return svm
-    rows = np.count_nonzero(path.targets.Y) / pairs
-    return svm and rows * penalties**2 <= min(ROWS_A_PAIR * pairs, SMALL_PAIR)
