@@ -107,6 +107,12 @@ def test_sums_of_other_losses_are_computed_by_workers(model):
     assert tasks["memory"] > there.ledger_["pass"]
 
 
+def test_an_empty_chunk_at_the_beginning():
+    X, y = problem()
+    chunked = da.concatenate([da.zeros((0, 3)), da.from_array(X, chunks=(700, 3))])
+    np.testing.assert_allclose(split_scores(fitted(chunked, y)), split_scores(fitted(X, y)), rtol=1e-10)
+
+
 def test_a_missing_value_is_an_error():
     X, y = problem()
     X[1234, 1] = np.nan

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
-from sklearn.metrics import r2_score
+from sklearn.metrics import get_scorer, r2_score
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -307,6 +307,19 @@ def test_weights_are_routed_as_they_are_without_routing(name, scored):
         np.testing.assert_allclose(one.cv_results_["inner_value"], same.cv_results_["inner_value"], rtol=1e-12)
         as_weighted = np.isclose(one.best_score_, same.best_score_, rtol=1e-12)
         assert as_weighted == scored
+
+
+@config_context(enable_metadata_routing=True)
+def test_weights_of_a_scorer_alone_have_a_name_of_their_own():
+    X, y = regression()
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, N)
+    scoring = get_scorer("neg_mean_squared_error").set_score_request(sample_weight="tested")
+    machine = KernelRidge().set_fit_request(sample_weight=False)
+    options = {"max_iter": 0, "cv": 2, "outer_cv": KFold(3), "scoring": scoring}
+    found = KernelLearnCV(machine, ARD(Gaussian()), **options).fit(X, y, tested=weights)
+    plain = KernelLearnCV(KernelRidge(), ARD(Gaussian()), **{**options, "scoring": None}).fit(X, y)
+    np.testing.assert_allclose(found.cv_results_["outer_loss"], plain.cv_results_["outer_loss"], rtol=1e-12)
+    assert found.best_score_ != pytest.approx(-found.cv_results_["outer_loss"][0])  # weighted, as the scorer asks for
 
 
 def test_groups_reach_both_kinds_of_folds():

@@ -5,16 +5,16 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_predict
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import KernelSearchCV, RetrainingWarning
+from onefit import L2SVC, KernelSearchCV, RetrainingWarning, criteria
 
 METHOD = {True: {"method": "decision_function"}, False: {}}
 
@@ -193,3 +193,33 @@ def test_what_retraining_cannot_do_is_not_handed_over():
     machine = make_pipeline(StandardScaler(), SVC())
     assert labels_of(machine, {"svc__C": [1.0]}, X, y, scale_penalty=True)[0] == {"exact"}
     assert labels_of(machine, {"svc__C": [1.0]}, X, y, preprocessing="shared")[0] == {"approximate"}
+
+
+def test_losses_of_several_classes_are_not_handed_over():
+    X, y = load_iris(return_X_y=True)
+    how = {"criterion": criteria.CV(loss="hinge"), "cv": 3}
+    alone = KernelSearchCV(L2SVC(gamma=0.1), {"C": [1.0]}, **how).fit(X, y)
+    together = KernelSearchCV(L2SVC(gamma=0.1), {"C": [1.0, 10.0, 100.0]}, **how).fit(X, y)
+    assert alone.cv_results_["mean_test_score"][0] == pytest.approx(together.cv_results_["mean_test_score"][0])
+
+
+def test_a_loss_of_pairs_is_the_same_from_trained_machines():
+    X, y = load_iris(return_X_y=True)
+    grid = {"C": [1.0, 10.0], "gamma": [0.1]}
+    exact = KernelSearchCV(L2SVC(), grid, criterion=criteria.CV(loss="hinge"), cv=3).fit(X, y)
+    scorer = exact.scorer_
+    for k, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        for number, params in enumerate(exact.cv_results_["params"]):
+            trained = L2SVC(**params).fit(X[train], y[train])
+            expected = exact.cv_results_[f"split{k}_test_score"][number]
+            assert scorer(trained, X[test], y[test]) == pytest.approx(expected, rel=1e-6)
+
+
+def test_labels_of_a_retrained_candidate_of_several_classes():
+    X, y = load_iris(return_X_y=True)
+    search = KernelSearchCV(SVC(), {"C": [1.0]}, cv=StratifiedKFold(3)).fit(X, y)
+    assert search.cv_results_["exactness"][0] == "retrained"
+    np.testing.assert_array_equal(search.oof_prediction_, cross_val_predict(SVC(), X, y, cv=StratifiedKFold(3)))
+    two = KernelSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0]}).fit(X[:100], y[:100])
+    assert not hasattr(two, "oof_prediction_")
+    assert "fit" not in str(two.ledger_) or two.ledger_["fit"] == 5  # asking has trained nothing

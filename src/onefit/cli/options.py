@@ -102,7 +102,7 @@ LandmarksOption = Annotated[
         "--landmarks",
         min=0,
         show_default=False,
-        help="Landmarks that stand for kernel matrices; without it 1000 for more than 5000 rows; 0: none.",
+        help="Landmarks in place of kernel matrices; without it 1000 for least squares on over 5000 rows; 0: none.",
     ),
 ]
 MemoryOption = Annotated[str | None, typer.Option("--memory", help="Memory that may be taken, such as 4GB.")]

@@ -22,6 +22,9 @@ PATIENCE = 10.0
 LEAST_SQUARES = (options.Learner.auto, options.Learner.lssvm, options.Learner.krr)
 """Learners that are least squares where landmarks stand for kernel matrices."""
 
+INDEFINITE = {"sigmoid", "additive_chi2"}
+"""Kernels without features that landmarks could stand for."""
+
 
 @app.command()
 def select(
@@ -95,7 +98,7 @@ def select(
         ready = prepare(table, learner=learner, scale=scale, kernel=kernel, cv=cv, folds=folds, scoring=scoring,
                         class_weight=class_weight)  # fmt: skip
         rows, estimator = ready.rows, ready.estimator
-        least_squares = learner in LEAST_SQUARES and chosen == "cv"
+        least_squares = learner in LEAST_SQUARES and chosen == "cv" and not INDEFINITE & set(ready.kernels or ())
         approximation = landmarks_for(len(rows.y), landmarks, memory, least_squares=least_squares)
         if approximation is not None and learner == options.Learner.auto:
             given = None if class_weight == options.ClassWeight.none else str(class_weight)

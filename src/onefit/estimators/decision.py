@@ -30,36 +30,39 @@ from ..search.routing import routing_enabled, sample_weight_of
 
 @dataclass(frozen=True)
 class LaterDecisions:
-    """Out-of-fold values that nobody has asked for yet: ``compute`` gives them (n,) or (n, outputs)."""
+    """Out-of-fold values that nobody has asked for yet: ``compute`` gives the attributes of a search, by ``names``."""
 
     estimator: Any
-    compute: Callable[[], np.ndarray]
+    compute: Callable[[], dict[str, np.ndarray]]
     trainings: int
+    names: tuple[str, ...] = ("oof_decision_",)
 
 
 class WithDeferredDecisions:
-    """Gives a search ``oof_decision_`` of a retrained candidate when it is first asked for.
+    """Gives a search the out-of-fold values of a retrained candidate when they are first asked for.
 
     ``_later_decisions`` knows how to compute the values; it refers to the training data, and is None in copies.
     """
 
     def __getattr__(self, name):
         # Not a property: whatever lists all attributes, such as the representation in notebooks, would train models.
-        if name != "oof_decision_" or "_later_decisions" not in vars(self):
+        if name not in ("oof_decision_", "oof_prediction_") or "_later_decisions" not in vars(self):
             return object.__getattribute__(self, name)  # the error that there is
         later = vars(self)["_later_decisions"]
+        if later is not None and name not in later.names:
+            return object.__getattribute__(self, name)
         if later is None:
             raise AttributeError(
-                "oof_decision_ of a retrained candidate takes one more training per fold. It was not asked for before "
+                f"{name} of a retrained candidate takes one more training per fold. It was not asked for before "
                 "the search was copied or pickled: use onefit.cross_val_decision(search.best_estimator_, X, y)."
             )
         del self._later_decisions
         try:
-            self.oof_decision_ = later.compute()
+            vars(self).update(later.compute())
         except Exception as error:
             raise AttributeError(f"{later.estimator} has no out-of-fold decision values: {error}") from error
         self.ledger_.add("fit", later.trainings, 0.0)
-        return self.oof_decision_
+        return object.__getattribute__(self, name)
 
     def __getstate__(self):
         state = dict(super().__getstate__())
@@ -165,7 +168,7 @@ def decisions(estimator, X, y, folds, fit_params, *, preprocessing, scale_penalt
             if reason is None:
                 return row.values, planned.paths[0].coded.coding, planned.settings.present
         warn_caller(f"Retraining on every fold: {reason}.", RetrainingWarning)
-    return _retrained(estimator, X, y, folds, fit_params, scale_penalty)
+    return _aligned(estimator, retrained_decisions(estimator, X, y, folds, fit_params, scale_penalty), y)
 
 
 def out_of_fold(choice: Choice) -> dict[str, Any]:
@@ -187,7 +190,9 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
         later = LaterDecisions(model, partial(_on_features, request, choice.params), trainings=0)
         return {**found, "_later_decisions": later}
     if row.exactness == Exactness.RETRAINED:
-        later = LaterDecisions(model, partial(_by_training, model, request), trainings=len(request.folds))
+        several = request.classifier and len(np.unique(np.asarray(request.y))) > 2
+        names = ("oof_decision_", "oof_prediction_") if several else ("oof_decision_",)
+        later = LaterDecisions(model, partial(_by_training, model, request), len(request.folds), names)
         return {**found, "_later_decisions": later}
     if row.values is not None:
         parts, coding, present = row.values, execution.coded[row.candidate].coding, execution.present
@@ -208,33 +213,38 @@ def out_of_fold(choice: Choice) -> dict[str, Any]:
     return found
 
 
-def _on_features(request: Request, params: dict[str, Any]) -> np.ndarray:
+def _on_features(request: Request, params: dict[str, Any]) -> dict[str, np.ndarray]:
     """Values of a candidate on explicit features: a pass over the rows for the sums, and one for the values."""
     planned = plan(replace(request, scoring=None, deadline=Deadline()), [params])
     row = evaluate_single(planned)
     present = planned.known_settings.present
-    return assemble(row.values, request.folds, planned.paths[0].coded.coding, present, warn=False)
+    coding = planned.paths[0].coded.coding
+    return {"oof_decision_": assemble(row.values, request.folds, coding, present, warn=False)}
 
 
-def _by_training(estimator, request: Request) -> np.ndarray:
-    """Values of a retrained candidate: a training on every fold."""
-    parts, coding, present = _retrained(
-        estimator, request.X, request.y, request.folds, request.fit_params, request.scale_penalty
-    )
-    return assemble(parts, request.folds, coding, present, warn=False)
+def _by_training(estimator, request: Request) -> dict[str, np.ndarray]:
+    """Values and labels of a retrained candidate: a training on every fold."""
+    folds = request.folds
+    trained = retrained_decisions(estimator, request.X, request.y, folds, request.fit_params, request.scale_penalty)
+    parts, coding, present = _aligned(estimator, trained, request.y)
+    found = {"oof_decision_": assemble(parts, folds, coding, present, warn=False)}
+    if all(labels is not None for _, _, labels in trained):
+        labels = commonest_labels([labels for _, _, labels in trained], folds, np.unique(np.asarray(request.y)))
+        if labels is not None:
+            found["oof_prediction_"] = labels
+    return found
 
 
-def _retrained(estimator, X, y, folds, fit_params, scale_penalty):
-    """Out-of-fold values from real retraining; classes that a fold lacks are moved to their columns."""
-    trained = retrained_decisions(estimator, X, y, folds, fit_params, scale_penalty)
+def _aligned(estimator, trained, y):
+    """(values of each split, their coding, classes of each split): classes that a fold lacks are moved to columns."""
     classes = np.unique(np.asarray(y)) if is_classifier(estimator) else None
-    values = [np.asarray(value) for value, _ in trained]
+    values = [np.asarray(value) for value, _, _ in trained]
     flat = values[0].ndim == 1
-    if classes is None or all(len(found) == len(classes) for _, found in trained):
+    if classes is None or all(len(found) == len(classes) for _, found, _ in trained):
         coding = Coding(None, flat=flat)  # nothing to align: columns are what the estimator returns
-        return [v[:, None] if v.ndim == 1 else v for v in values], coding, [None] * len(folds)
+        return [v[:, None] if v.ndim == 1 else v for v in values], coding, [None] * len(trained)
     coding, parts, present = Coding(classes, flat=True), [], []
-    for value, (_, found) in zip(values, trained):
+    for value, (_, found, _) in zip(values, trained):
         columns = np.searchsorted(classes, found)
         if decides_pairs(estimator) or (value.ndim > 1 and value.shape[1] != len(found)):
             raise ValueError(
@@ -300,9 +310,13 @@ def predictions(parts, folds: Folds, coding: Coding, present):
     """The label of each row, the commonest where it is tested more than once; None if some row never is."""
     if folds.leave_one_out and len(parts) == 1:
         parts = [parts[0][fold.test] for fold in folds]
-    known = np.asarray(coding.classes)
+    labels = [coding.predict(part, classes) for part, classes in zip(parts, present)]
+    return commonest_labels(labels, folds, np.asarray(coding.classes))
+
+
+def commonest_labels(labels, folds: Folds, known: np.ndarray) -> np.ndarray | None:
+    """The label, among those ``known``, that each row has most often; None if some row is never tested."""
     votes = np.zeros((folds.n, len(known)), dtype=np.intp)
-    for fold, part, classes in zip(folds, parts, present):
-        chosen = np.searchsorted(known, coding.predict(part, classes))
-        np.add.at(votes, (fold.test, chosen), 1)
+    for fold, own in zip(folds, labels):
+        np.add.at(votes, (fold.test, np.searchsorted(known, own)), 1)
     return known[votes.argmax(axis=1)] if votes.any(axis=1).all() else None

@@ -73,13 +73,14 @@ def run_outer(fold: OuterFold) -> OuterOutcome:
         warnings.warn(f"An outer fold cannot be searched and does not count. {error}", UserWarning, stacklevel=2)
         return OuterOutcome(np.array([np.nan]), np.array([np.nan]), 0.0)
     weights = sample_weight_of(task.estimator, task.routed.estimator)
-    if weights is None:
+    if weights is None and not task.routed.scorer:
         found = fold.evaluate(steps, scoring={"loss": LossScorer(task.loss), "score": fold.scoring})
         return OuterOutcome(-found["split0_test_loss"], found["split0_test_score"], float(len(fold.test)))
     # the loss is weighted as the machine is, the score as its scorer asks for
     loss = -fold.evaluate(steps, criterion=CV(loss=task.loss))["split0_test_score"]
     score = fold.evaluate(steps, scoring=fold.scoring)["split0_test_score"]
-    return OuterOutcome(loss, score, float(np.asarray(weights)[fold.test].sum()))
+    weight = float(len(fold.test)) if weights is None else float(np.asarray(weights)[fold.test].sum())
+    return OuterOutcome(loss, score, weight)
 
 
 @dataclass(frozen=True)

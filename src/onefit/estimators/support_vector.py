@@ -115,6 +115,10 @@ class SupportVectorClassifier(WeightedClassifier, SupportVectorMachine):
         """Signed values (n,) for two classes; votes and confidence (n, n_classes) for more, as in ``SVC``."""
         return self._coding().decision(self._values(X))
 
+    def pair_values(self, X):
+        """Signed values (n, n_pairs) of the machines of all pairs of classes, positive for the second of a pair."""
+        return self._values(X)
+
     def predict(self, X):
         """Predict the class with the most votes."""
         return self._coding().predict(self._values(X))

@@ -63,10 +63,10 @@ def neighbouring_chunks(chunks: Sequence[Chunk], width: int, most: float) -> lis
     """
     most = min(BATCH / width**2, max(most, LEAST / width))
     batches: list[list[Chunk]] = []
-    rows = most
+    rows = 0
     for chunk in chunks:
         size = chunk.numbers.stop - chunk.numbers.start
-        if rows + size > most:
+        if not batches or rows + size > most:
             batches.append([])
             rows = 0
         rows += size

@@ -13,7 +13,7 @@ from ..linalg.band import BandFactor, band_factor
 from ..linalg.cost import Route, cheapest_route
 from ..linalg.factor import EPS, Factor, unit_bias
 from ..linalg.inverse import CholeskyFamily
-from ..linalg.lapack import cholesky_in_place
+from ..linalg.lapack import MOST_ROWS, cholesky_in_place
 from ..linalg.spectrum import Spectrum, decompose
 from ..linalg.structure import identity_spectrum, structured, without
 from ..resources.ledger import Ledger
@@ -94,14 +94,21 @@ class DenseGram(Gram):
         self._factors.clear()
 
     def route(self, training_sizes: Sequence[int], n_ridges: int, *, leave_one_out: bool, positive: bool) -> Route:
-        positive = positive and (self.positive or self._once("definite", self._is_definite))
-        return cheapest_route(self.n, training_sizes, n_ridges, leave_one_out=leave_one_out, positive=positive)
+        def cheapest(positive: bool) -> Route:
+            return cheapest_route(self.n, training_sizes, n_ridges, leave_one_out=leave_one_out, positive=positive)
+
+        route = cheapest(positive and self.positive)
+        if positive and not self.positive and cheapest(True) != route and self._once("definite", self._is_definite):
+            return cheapest(True)
+        return route
 
     def _is_definite(self) -> bool:
         """Whether K, if that is not known of the kernel, is positive semi-definite up to rounding.
 
         Cost: one Cholesky factorisation, a fifteenth of the spectrum that an indefinite K needs.
         """
+        if self.n > MOST_ROWS:
+            return False
         K = self._readable().copy()
         K.flat[:: self.n + 1] += self.n * EPS * np.abs(K.diagonal()).max(initial=0.0)
         return cholesky_in_place(K, self.n)

@@ -15,6 +15,9 @@ from scipy.linalg import cython_lapack
 
 Array = NDArray[np.float64]
 
+MOST_ROWS = 32_766
+"""Rows n of a matrix up to which LAPACK counts its work space, 2 n² + 6 n + 1, by a whole number of 32 bits."""
+
 
 def _routine(name: str, n_arguments: int) -> Any:
     """The routine ``name``, which like all of LAPACK takes pointers only."""
@@ -95,5 +98,5 @@ def _check(A: Array) -> None:
         raise ValueError("a square C-contiguous matrix of doubles is needed")
     if not A.flags.writeable:
         raise ValueError("the matrix is overwritten: it must be writeable")
-    if 2 * len(A) ** 2 + 6 * len(A) + 1 >= 2**31:
+    if len(A) > MOST_ROWS:
         raise ValueError(f"{len(A):,} rows are more than LAPACK's work space can count")

@@ -255,18 +255,18 @@ class MachinePath:
     learner: Learner
     targets: Targets
     coded: CodedTargets
-    candidates: tuple[tuple[float, ...], ...]
+    penalties_of_candidates: tuple[tuple[float, ...], ...]
 
     @cached_property
     def penalties(self) -> Array:
         """The distinct penalties, ascending."""
-        return np.unique([penalty for candidate in self.candidates for penalty in candidate])
+        return np.unique([penalty for own in self.penalties_of_candidates for penalty in own])
 
     @cached_property
     def positions(self) -> NDArray[np.intp]:
         """Positions (E, c) of the candidates' penalties among the distinct ones, for every column of the targets."""
         c = self.targets.Y.shape[1]
-        places = [np.searchsorted(self.penalties, candidate) for candidate in self.candidates]
+        places = [np.searchsorted(self.penalties, own) for own in self.penalties_of_candidates]
         return np.array([np.broadcast_to(place, (c,)) for place in places])
 
     def of_candidates(self, part: Array) -> Array:

@@ -76,7 +76,7 @@ class Evidence:
     @property
     def size(self) -> int:
         """Number of candidates."""
-        return 1 if self.machine_path is None else len(self.machine_path.candidates)
+        return 1 if self.machine_path is None else len(self.machine_path.penalties_of_candidates)
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """The result of ``compute``, called when ``key`` is first asked for: quantities that criteria share."""

@@ -50,11 +50,12 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
             if settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += map(Row.unreached, path.numbers)
             else:
+                grams.fit_transformers()
                 rows += evaluate_path(grams, path, settings)
         return rows
     except NotUnderstoodError as reason:
         if settings.scored:
-            return [Row(number, retrain=str(reason)) for number in task.candidates]
+            return [Row(number, retrain=str(reason)) for number in task.numbers]
         return failed_rows(task, settings, str(reason))
     except (NeedsRetrainingError, SupervisedError):
         raise
@@ -62,7 +63,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
         scarce = isinstance(error, MemoryError)
         if settings.scored and settings.scoring is not None and not scarce:
             text = f"{type(error).__name__}: {error}"  # failed: a journal does not keep it, and tries again
-            return [Row(number, exactness=Exactness.FAILED, retrain=text) for number in task.candidates]
+            return [Row(number, exactness=Exactness.FAILED, retrain=text) for number in task.numbers]
         if settings.raise_errors or (scarce and (task.inputs.transformers is None or views.made)):
             raise
         return failed_rows(task, settings, format_exc())
@@ -70,7 +71,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
 
 def failed_rows(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
     """Rows of candidates that failed on every split, all for one reason."""
-    rows = [Row(number) for number in task.candidates]
+    rows = [Row(number) for number in task.numbers]
     for row in rows:
         row.fail(reason, list(range(len(settings.folds))))
     return rows
@@ -106,13 +107,15 @@ class _Grams:
     def ledger(self) -> Ledger:
         return self._views.ledger
 
+    def fit_transformers(self) -> None:
+        """Make the rows as all folds see them, where these are kept: a transformer that fails is noticed first."""
+        if self._views.keep_folds or not self.per_fold:
+            self._views.of(self.task.kernel)
+
     @cached_property
     def shared(self) -> Gram | None:
         """The Gram matrix of all folds; None where every fold has one of its own."""
-        if self.per_fold and not self._views.keep_folds:
-            return None
-        views = self._views.of(self.task.kernel)  # also if folds are apart: a transformer that fails is noticed first
-        return None if self.per_fold else self._new(views[0].problem)
+        return None if self.per_fold else self._new(self._views.of(self.task.kernel)[0].problem)
 
     @property
     def per_fold(self) -> bool:

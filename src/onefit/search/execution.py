@@ -154,7 +154,7 @@ class Execution:
                 text = f"{task.kernel}: {len(rows)} candidates, {len(self.table.rows)} finished"
                 LOGGER.debug(text, extra={"finished": len(rows)})
         except NeedsRetrainingError as reason:
-            reasons = {i: str(reason) for task in tasks for i in task.candidates if i not in self.table.rows}
+            reasons = {i: str(reason) for task in tasks for i in task.numbers if i not in self.table.rows}
         warn_retraining(reasons, len(self.table.candidates))
         return reasons
 
@@ -168,7 +168,7 @@ class Execution:
         )
         found = dict(self._run_new("screening", tasks, settings, executor))
         for number, task in enumerate(tasks):
-            self.table.screened.update(dict.fromkeys(task.candidates, screen.value(found[number])))
+            self.table.screened.update(dict.fromkeys(task.numbers, screen.value(found[number])))
         kept, pruned = screen.divide(tasks, found)
         self.table.add(pruned)
         return kept
@@ -196,9 +196,9 @@ class Execution:
         self, stage: str, tasks: list[KernelTask], settings: Settings, executor: Executor
     ) -> Iterator[tuple[int, list[Row]]]:
         """(task number, its rows) as tasks finish, first those that the journal knows; new rows are entered there."""
-        known = self.journal.known(stage, [number for task in tasks for number in task.candidates])
-        rows = [[known[number] for number in task.candidates if number in known] for task in tasks]
-        left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.candidates)]
+        known = self.journal.known(stage, [number for task in tasks for number in task.numbers])
+        rows = [[known[number] for number in task.numbers if number in known] for task in tasks]
+        left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.numbers)]
         yield from ((number, found) for number, found in enumerate(rows) if number not in left)
         for k, outcome in executor.run([tasks[number].without(known) for number in left], settings):
             self.ledger.include(outcome.ledger)

@@ -9,6 +9,7 @@ import numpy as np
 from ..criteria import CV
 from ..kernels import Sigmoid
 from .request import Request
+from .scorers import LossScorer
 from .tasks import KernelTask, Path
 
 ROWS_A_PAIR, SMALL_PAIR = 4, 250
@@ -36,19 +37,22 @@ def hand_over_tasks(
         request.criterion.certify or request.columns or request.screen or request.series or request.scale_penalty
         or request.shared or request.approximation
     )  # fmt: skip
-    if not plain or request.folds.leave_one_out:
+    losses = request.scoring is not None and any(
+        isinstance(metric.scorer, LossScorer) for metric in request.scoring.metrics.values()
+    )  # of decision values, which trained estimators of several classes give in other forms
+    if not plain or losses or request.folds.leave_one_out:
         return tasks, {}, {}
     # sigmoids so small that they are as good as linear too: looking costs a transformer and a Gram matrix
     indefinite = [task for task in tasks if isinstance(task.kernel, Sigmoid) and _has_only_svms(task)]
     left = [task for task in tasks if task not in indefinite]
-    count, splits = sum(len(task.candidates) for task in left), len(request.folds)
+    count, splits = sum(len(task.numbers) for task in left), len(request.folds)
     gains_nothing = partial(_cannot_gain, few=count == 1 or count * splits <= FEW_TRAININGS, one_split=splits == 1)
     handed = [task for task in left if all(gains_nothing(task, path) for path in task.paths)]
     reason = "nothing to gain: so few candidates share so little that scikit-learn is as fast"
     return (
         [task for task in left if task not in handed],
-        {number: f"{task.kernel} is not positive semi-definite" for task in indefinite for number in task.candidates},
-        {number: reason for task in handed for number in task.candidates},
+        {number: f"{task.kernel} is not positive semi-definite" for task in indefinite for number in task.numbers},
+        {number: reason for task in handed for number in task.numbers},
     )
 
 

@@ -146,7 +146,9 @@ def _sort(request: Request, candidates: list[dict], first: int) -> Plan:
         paths.setdefault(key, Path(machine.learner, targets, coded, (), (), frozen, inputs.target, *balanced))
     tasks: defaultdict[tuple[Inputs, Kernel, bool], list[Path]] = defaultdict(list)
     for key, path in paths.items():
-        tasks[key[:3]].append(replace(path, candidates=tuple(numbers[key]), numbers=tuple(numbers[key].values())))
+        tasks[key[:3]].append(
+            replace(path, penalties_of_candidates=tuple(numbers[key]), numbers=tuple(numbers[key].values()))
+        )
     planned.tasks = order_tasks(
         [
             KernelTask(inputs, kernel, tuple(own), request.basis, explicit)

@@ -246,6 +246,6 @@ class Screen:
         pruned = [
             Row(candidate, exactness=Exactness.PRUNED, status=f"screened out by {name}")
             for number in order[self.keep :]
-            for candidate in tasks[number].candidates
+            for candidate in tasks[number].numbers
         ]
         return [tasks[number] for number in sorted(order[: self.keep])], pruned

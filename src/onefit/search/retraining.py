@@ -269,8 +269,9 @@ def retrained_row(candidate: int, reason: str, outcomes: list[SplitScores], erro
 
 
 def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_penalty: bool = False) -> list:
-    """Decision values (regression: predictions) of each fold's test rows, by training on its training rows.
+    """(decision values, classes, labels) of each fold's test rows, by training on its training rows.
 
+    Values of a regression are predictions, without classes; labels are told of several classes only.
     ``scale_penalty`` follows the share of rows trained on: alpha grows and C falls with it.
     """
     pairwise = get_tags(estimator).input_tags.pairwise
@@ -284,9 +285,10 @@ def retrained_decisions(estimator, X, y, folds: Folds, fit_params: dict, scale_p
         model.fit(take_block(pairwise, X, fold.train, fold.train), *target, **params)
         X_test = take_block(pairwise, X, fold.test, fold.train)
         if not is_classifier(model):
-            parts.append((np.asarray(model.predict(X_test)), None))
+            parts.append((np.asarray(model.predict(X_test)), None, None))
         elif hasattr(model, "decision_function"):
-            parts.append((np.asarray(model.decision_function(X_test)), model.classes_))
+            labels = model.predict(X_test) if len(model.classes_) > 2 else None
+            parts.append((np.asarray(model.decision_function(X_test)), model.classes_, labels))
         else:
             raise ValueError(f"{model} has no decision_function.")
     return parts

@@ -118,16 +118,23 @@ class LossScorer:
         """Minus the mean loss of a trained estimator on the rows of X."""
         coding, values = _decision_values(estimator, X)
         losses = row_losses(self.loss, coding, np.asarray(y), values[None])
-        return -float(np.average(losses[0], weights=sample_weight))
+        return -float(_weighted_mean(losses, sample_weight)[0])
 
     def path(self, coding: Coding, labels: Any, values: Array, present: Any, weights: Any) -> Array:
         """Scores (L,) from decision values (L, l, c) of machines that were trained on the classes ``present``."""
         losses = row_losses(self.loss, coding, labels, values, present)
-        return -np.average(losses, axis=1, weights=weights)
+        return -_weighted_mean(losses, weights)
 
     def pooled(self, coding: Coding, labels: Any, values: Array, present: Any) -> Array:
         """Scores (L,) of leave-one-out values (L, n, c); ``present`` are the classes trained on without each row."""
         return -left_out_losses(self.loss, coding, labels, values, present).mean(axis=1)
+
+
+def _weighted_mean(losses: Array, weights: Any) -> Array:
+    """Means (L,) of losses (L, l); NaN where no row has a weight."""
+    if weights is not None and not np.any(weights):
+        return np.full(len(losses), np.nan)
+    return np.asarray(np.average(losses, axis=1, weights=weights))
 
 
 def _decision_values(estimator: Any, X: Any) -> tuple[Coding, Array]:
@@ -137,12 +144,16 @@ def _decision_values(estimator: Any, X: Any) -> tuple[Coding, Array]:
         return Coding(None, values.ndim == 1), values.reshape(len(values), -1)
     classes = estimator.classes_
     while isinstance(estimator, Pipeline):
-        X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        for _, step in estimator.steps[:-1]:
+            if hasattr(step, "transform"):  # samplers change training rows only
+                X = step.transform(X)
         estimator = estimator[-1]
     if len(classes) > 2 and hasattr(estimator, "decision_function_shape"):
         pairs = copy(estimator)
         pairs.decision_function_shape = "ovo"  # read when values are asked for; the copy shares what was learned
         return PairCoding(classes, True), -pairs.decision_function(X)
+    if len(classes) > 2 and hasattr(estimator, "pair_values"):
+        return PairCoding(classes, True), estimator.pair_values(X)
     values = np.asarray(estimator.decision_function(X), dtype=np.float64)
     return Coding(classes, True), values.reshape(len(values), -1)
 

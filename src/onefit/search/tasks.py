@@ -154,7 +154,7 @@ class Path(MachinePath):
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The candidates, one by one."""
-        return tuple(map(Entry, self.numbers, self.candidates))
+        return tuple(map(Entry, self.numbers, self.penalties_of_candidates))
 
     @property
     def squares(self) -> int:
@@ -173,7 +173,7 @@ class KernelTask:
     explicit: bool = False  # the rows are features, fewer than rows, whose products are the kernel
 
     @property
-    def candidates(self) -> list[int]:
+    def numbers(self) -> list[int]:
         """Numbers of all candidates of the task."""
         return [number for path in self.paths for number in path.numbers]
 

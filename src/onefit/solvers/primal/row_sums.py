@@ -77,7 +77,8 @@ class RowSum:
     def _of_blocks(self, X: RowBlocks, rows: LabelledRows, blocks: Iterator[slice]) -> Totals:
         totals = self.summand.zeros()
         for block in blocks:
-            self.add(totals, X[block], rows[block], block.start)
+            if rows.counts[block].any():  # rows of a file are not read in vain
+                self.add(totals, X[block], rows[block], block.start)
         return totals
 
     def add(self, totals: Totals, X: Any, rows: LabelledRows, start: int) -> None:
