@@ -25,6 +25,7 @@ ENTRY = datasets.DataSet(
     file="tiny",
     sha256=hashlib.sha256(TEXT.encode()).hexdigest(),
     url="",
+    encoding="",
     remark="Made for tests.",
 )
 
@@ -131,6 +132,30 @@ def test_blanks_at_the_ends_of_lines_make_no_difference(tiny, tmp_path, site):
     tiny(url=f"{address}/tiny")
     assert datasets.load("tiny")[1].tolist() == [1, -1, 1]
     assert (tmp_path / "cache" / "tiny").read_text() == TEXT
+
+
+def test_a_download_of_an_arff_file_is_encoded(tiny, tmp_path, site):
+    folder, address = site
+    (folder / "tiny.arff").write_text(
+        "@relation t\n@attribute n real\n@attribute 'q r' {a,b}\n@attribute k {x,y,z}\n@attribute c {no,'so so',yes}\n"
+        "@data\n2,b,y,yes\n?,a,z,'so so'\n-0.5,?,y,no\n3,a,?,'so so'\n"
+    )
+    text = "+1 1:2 2:1 4:1\n-1 1:1.5 5:1\n-1 1:3 4:1\n"  # the mean of 2, -0.5 and 3; of q r and k the most frequent
+    sum_of_text = hashlib.sha256(text.encode()).hexdigest()
+    tiny(url=f"{address}/tiny.arff", encoding="c:so so=-1;yes=+1", features=5, sha256=sum_of_text,
+         classes=((-1, 2), (1, 1)))  # fmt: skip
+    X, y = datasets.load("tiny")
+    assert X.tolist() == [[2, 1, 0, 1, 0], [1.5, 0, 0, 0, 1], [3, 0, 0, 1, 0]]
+    assert y.tolist() == [1, -1, -1]
+    assert (tmp_path / "cache" / "tiny").read_text() == text
+
+
+def test_an_arff_file_without_the_target_is_no_source(tiny, site):
+    folder, address = site
+    (folder / "tiny.arff").write_text("@relation t\n@attribute n real\n@attribute c {no,yes}\n@data\n2,yes\n1,no\n")
+    tiny(url=f"{address}/tiny.arff", encoding="d:no=-1;yes=+1")
+    with pytest.raises(FileNotFoundError, match="no attribute is called 'd'"):
+        datasets.load("tiny")
 
 
 def test_the_data_folder_comes_before_a_download(tiny, tmp_path, site):

@@ -1,13 +1,17 @@
 """The registry against the manifest of the data folder, the files themselves and the papers' names."""
 
 import csv
+import hashlib
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
 from onefit import datasets
+from onefit.datasets.encoding import encode_arff
 
+LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/"
+ARFF = "https://raw.githubusercontent.com/renatopp/arff-datasets/c59f172882592bb58982cc54d2d3c8a2b57e9b73/"
 WITH_FILE = [name for name in datasets.names() if datasets.info(name).file]
 PAPER_SIZES = {  # Table I of the kernel stability paper: rows, features
     "sonar": (208, 60),
@@ -133,7 +137,17 @@ def test_entries_are_complete():
         if not entry.url and not entry.bundled:
             assert "No download: " in entry.remark, name
         if entry.url:
-            assert entry.url.startswith("https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/"), name
+            assert entry.url.startswith(ARFF if entry.encoding else LIBSVM), name
+            assert entry.url.endswith(".arff") == bool(entry.encoding), name
+
+
+@pytest.mark.parametrize("name", [name for name in datasets.names() if datasets.info(name).encoding])
+def test_encoded_originals_have_the_registered_checksum(folder, name):
+    entry = datasets.info(name)
+    original = folder / "arff" / entry.url.rpartition("/")[2]
+    if not original.is_file():
+        pytest.skip(f"{original.name} is not in the data folder")
+    assert hashlib.sha256(encode_arff(original, entry.encoding)).hexdigest() == entry.sha256
 
 
 def test_wdbc_is_the_set_that_scikit_learn_ships(folder):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,9 @@ _MISSING = "?"
 
 
 @dataclass(frozen=True)
-class _Attribute:
+class Attribute:
+    """One attribute of the header; nominal ones have the values that it declares, in this order."""
+
     name: str
     kind: str  # "numeric", "nominal" or "string"
     levels: tuple[str, ...] = ()
@@ -58,6 +61,19 @@ def read_arff(
     ('clear', 'light clouds')
     """
     path = existing_file(path)
+    attributes, rows, lines = _parts(path, max_rows, encoding)
+    columns = _columns(path, attributes, rows, lines)
+    return assemble(path, columns, target=target, lines=lines, remarks=[])
+
+
+def read_attributes(path: Path) -> tuple[list[Attribute], list[NDArray[Any]]]:
+    """(attributes, their values): doubles with NaN where one is missing, of other than numeric ones text and None."""
+    attributes, rows, lines = _parts(path, None, None)
+    return attributes, [column.values for column in _columns(path, attributes, rows, lines)]
+
+
+def _parts(path: Path, max_rows: int | None, encoding: str | None) -> tuple[list[Attribute], list[_Row], list[int]]:
+    """(attributes, rows of text, their line numbers) of a file."""
     text = enumerate(text_lines(path, encoding), start=1)
     attributes = _header(path, text)
     has_strings = any(attribute.kind == "string" for attribute in attributes)
@@ -75,16 +91,19 @@ def read_arff(
     if not rows:
         raise fault(path, "holds a header but no data.")
     check_dense(path, len(rows), len(attributes))
-    columns = [
+    return attributes, rows, lines
+
+
+def _columns(path: Path, attributes: list[Attribute], rows: list[_Row], lines: list[int]) -> list[Column]:
+    return [
         _column(path, attribute, [_cell(row, position, attribute) for row in rows], lines)
         for position, attribute in enumerate(attributes)
     ]
-    return assemble(path, columns, target=target, lines=lines, remarks=[])
 
 
-def _header(path: Path, text: Iterator[tuple[int, str]]) -> list[_Attribute]:
+def _header(path: Path, text: Iterator[tuple[int, str]]) -> list[Attribute]:
     """The attributes; ``text``, numbered lines, is read up to and with ``@data``."""
-    attributes: dict[str, _Attribute] = {}
+    attributes: dict[str, Attribute] = {}
     number = 0
     for number, line in text:
         line = line.strip()
@@ -104,7 +123,7 @@ def _header(path: Path, text: Iterator[tuple[int, str]]) -> list[_Attribute]:
     raise fault(path, "the file ends without a line @data.", number)
 
 
-def _attribute(path: Path, line: int, text: str) -> _Attribute:
+def _attribute(path: Path, line: int, text: str) -> Attribute:
     match = _ATTRIBUTE.fullmatch(text)
     if not match:
         raise fault(path, f"{quoted(text)} does not declare an attribute's name and type.", line)
@@ -113,12 +132,12 @@ def _attribute(path: Path, line: int, text: str) -> _Attribute:
         levels = _LEVELS.fullmatch(kind)
         if not levels:
             raise fault(path, f"the values of attribute {quoted(name)} do not end with a brace.", line)
-        return _Attribute(name, "nominal", tuple(map(_unquoted, _values(path, line, levels[1]))))
+        return Attribute(name, "nominal", tuple(map(_unquoted, _values(path, line, levels[1]))))
     word = kind.split(None, 1)[0].lower() if kind else ""
     if word in _NUMERIC:
-        return _Attribute(name, "numeric")
+        return Attribute(name, "numeric")
     if word == "string":
-        return _Attribute(name, "string")
+        return Attribute(name, "string")
     if word in ("date", "relational"):
         message = f"attribute {quoted(name)} is of type {word}, which is not read; turn it into numbers first."
         raise fault(path, message, line)
@@ -129,11 +148,11 @@ _Row = list[str] | dict[int, str]
 """The values of a line, one for each attribute; of a sparse line those that it gives, by position."""
 
 
-def _cell(row: _Row, position: int, attribute: _Attribute) -> str:
+def _cell(row: _Row, position: int, attribute: Attribute) -> str:
     return row.get(position, attribute.zero) if isinstance(row, dict) else row[position]
 
 
-def _row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> _Row:
+def _row(path: Path, line: int, text: str, attributes: list[Attribute]) -> _Row:
     """The values of one line, quotes included."""
     if text.startswith("{"):
         return _sparse_row(path, line, text, attributes)
@@ -143,7 +162,7 @@ def _row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> _Row
     return values
 
 
-def _sparse_row(path: Path, line: int, text: str, attributes: list[_Attribute]) -> dict[int, str]:
+def _sparse_row(path: Path, line: int, text: str, attributes: list[Attribute]) -> dict[int, str]:
     if not text.endswith("}"):
         raise fault(path, "the sparse row does not end with a brace.", line)
     values: dict[int, str] = {}
@@ -187,7 +206,7 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _column(path: Path, attribute: _Attribute, values: list[str], lines: list[int]) -> Column:
+def _column(path: Path, attribute: Attribute, values: list[str], lines: list[int]) -> Column:
     if attribute.kind == "numeric":
         return Column(attribute.name, _numbers(path, attribute.name, values, lines))
     cells = [None if value == _MISSING else _unquoted(value) for value in values]

@@ -34,6 +34,9 @@ class DataSet:
         The file's name in the data folder and the checksum of its bytes; empty for sets that only scikit-learn has.
     url : str
         Where it may be downloaded from; empty where no file with these contents is known.
+    encoding : str
+        How the text of the registered checksum is made of what is there, if that is an ARFF file: the target's
+        attribute, a colon, and between semicolons the label of each of its values.
     remark : str
         Binarisation, quirks, and why there is no download.
 
@@ -55,6 +58,7 @@ class DataSet:
     file: str
     sha256: str
     url: str
+    encoding: str
     remark: str
 
 

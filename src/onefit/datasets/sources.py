@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+from .encoding import encode_arff
 from .files import fault
 from .registry import DataSet
 
@@ -79,17 +81,27 @@ def downloaded(entry: DataSet) -> Path:
 
     try:
         path = pooch.retrieve(
-            entry.url, f"sha256:{entry.sha256}", fname=entry.file, path=cache, downloader=_download_text
+            entry.url, f"sha256:{entry.sha256}", fname=entry.file, path=cache, downloader=_downloader(entry)
         )
     except (OSError, ValueError) as error:  # no network, no such page, another checksum
         raise NotThereError(f"{entry.url}: {error}") from error
     return Path(path)
 
 
-def _download_text(url: str, output: str, manager: object) -> None:
-    """Download, then drop the blanks that some files have at the ends of lines: checksums are of the text without."""
-    import pooch
+def _downloader(entry: DataSet) -> Callable[[str, str, object], None]:
+    """A downloader for pooch, which compares the checksum of what it leaves: LIBSVM text.
 
-    pooch.HTTPDownloader(timeout=_SECONDS)(url, output, manager)
-    lines = Path(output).read_bytes().splitlines()
-    Path(output).write_bytes(b"".join(line.rstrip() + b"\n" for line in lines))
+    ARFF originals are encoded. Blanks that some files have at the ends of lines are dropped.
+    """
+
+    def download(url: str, output: str, manager: object) -> None:
+        import pooch
+
+        pooch.HTTPDownloader(timeout=_SECONDS)(url, output, manager)
+        path = Path(output)
+        if entry.encoding:
+            path.write_bytes(encode_arff(path, entry.encoding))
+        else:
+            path.write_bytes(b"".join(line.rstrip() + b"\n" for line in path.read_bytes().splitlines()))
+
+    return download
