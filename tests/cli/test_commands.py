@@ -33,7 +33,7 @@ def test_datasets_that_are_at_hand(onefit, tmp_path, monkeypatch):
     assert states["sonar"][0] == "damaged"
     assert "sha256" in states["sonar"][1]
     assert states["heart"][0] == "to download"
-    assert states["space_ga"][0] == "missing"
+    assert states["liver-disorders"][0] == "missing"
     assert found.exit_code == 1
     every = onefit("datasets", "--check")
     assert "wdbc" in every.stdout
