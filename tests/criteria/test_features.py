@@ -86,7 +86,7 @@ def test_functions_of_the_kernel():
 def test_machines_that_need_the_matrix_say_so():
     Z, y = problem("LSSVC")
     with pytest.raises(NotUnderstoodError, match="never formed"):
-        criteria.CV()(FeatureGram(Z), y, SVC(kernel="precomputed"), cv=3)
+        criteria.Span()(FeatureGram(Z), y, SVC(kernel="precomputed"))
 
 
 def test_no_array_of_the_size_of_the_matrix_is_made():

@@ -37,7 +37,8 @@ class Gram(ABC):
     """
 
     refinable = False
-    features: Array | None = None  # Z (n x m) with K = Z Zᵀ, where there are fewer features than rows
+    Z: Array | None = None  # features (n x m) with K = Z Zᵀ, where K is never formed
+    features: Array | None = None  # Z where there are fewer features than rows
     untouched = False  # no n x n array has been computed yet: a few blocks of entries cost less than all of them
 
     def __init__(self, problem: Problem, kernel: Kernel, positive: bool | None = None) -> None:

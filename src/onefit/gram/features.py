@@ -30,6 +30,8 @@ class FeatureGram(Gram):
     Memory: Z, a scaled copy of it and the eigenvectors: 3 n m doubles, and a few m x m arrays.
     """
 
+    Z: Array
+
     def __init__(
         self, Z: Array, folds: Folds | None = None, ledger: Ledger | None = None, total: int | None = None
     ) -> None:

@@ -28,6 +28,9 @@ CAPABILITIES = {
 
 A criterion that reads one of these is defined for the learners that offer it."""
 
+OF_MATRICES = frozenset({"margin", "box", "ball"})
+"""Capabilities that take the n x n Gram matrix: coefficients of dual problems, which explicit features do not have."""
+
 
 def at_penalties(values: Array, chosen: NDArray[np.intp]) -> Array:
     """Values of E candidates (E, m, c) from those at L penalties (L, m, c), or (L, m, 1) for all columns.

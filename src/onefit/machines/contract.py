@@ -19,6 +19,7 @@ from ..data.ties import Rows, interchangeable_rows, repeat_first
 from ..gram.contract import Gram
 from ..kernels import Kernel
 from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother, at_penalties
+from .primal import PrimalSolver
 
 
 class Exactness(StrEnum):
@@ -145,6 +146,10 @@ class Learner(Protocol):
     @property
     def bias(self) -> bool:
         """Whether there is an unpenalised constant."""
+
+    @property
+    def primal(self) -> PrimalSolver | None:
+        """Trains it on explicit features; None if nothing does."""
 
     @property
     def loss(self) -> str | Callable[[Array, Array], Array]:

@@ -161,7 +161,7 @@ class Evidence:
         machine = self.machine
         if "smoother" in machine.learner.offers:  # which other criteria may have asked for
             return machine.targets.Y - self.smoother().residuals
-        if "margin" in machine.learner.offers:
+        if "margin" in machine.learner.offers and self.gram.Z is None:  # margins are those of the dual problem
             return np.array([fitted_values(row) for row in self.margins])
         found = cast(FittedLearner, machine.learner).fitted(self.gram, machine.targets, machine.penalties)
         if np.isnan(found).any():

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..criteria.base import needs_no_machine
 from ..data import Folds
 from ..data.blocks import RowScan, UnreadableRowsError
 from ..data.dask_rows import ClusterLostError
@@ -25,11 +26,10 @@ from ..gram import FeatureGram
 from ..gram.feature_map import FeatureMap
 from ..gram.streamed import products
 from ..machines import Exactness
+from ..machines.primal import LinearPath, SplitSolution
 from ..resources import Ledger
 from ..resources.memory import human
-from ..solvers.primal.least_squares import SplitSolution
-from ..solvers.primal.ridge_path import RidgePath
-from .evaluate import FeatureGrams, appraisal_of, evaluate_path, fail_single_class, failed_rows, write_criteria
+from .evaluate import SharedGram, appraisal_of, evaluate_path, fail_single_class, failed_rows, write_criteria
 from .feature_solver import SHARE, FeatureSolver
 from .journal import JournalError
 from .scorers import variance
@@ -45,9 +45,6 @@ SplitScores = dict[int, dict[str, Array]]
 
 FEW_DIGITS = 1e-6
 """Share of the terms below which squared errors from sums have lost too many digits: they are taken from values."""
-
-UNSOLVED = 1e-6
-"""Error of decision values from which on a row says that its solution was not found."""
 
 
 def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *, may_end: bool = False) -> list[Row]:
@@ -81,7 +78,7 @@ class _PathOnFeatures:
     settings: Settings
     ledger: Ledger
     _solutions: list[SplitSolution] = field(default_factory=list)
-    _whole: RidgePath | None = None  # trained on all rows, where that took no pass of its own
+    _whole: LinearPath | None = None  # trained on all rows, where that took no pass of its own
 
     @cached_property
     def _solver(self) -> FeatureSolver:
@@ -113,12 +110,9 @@ class _PathOnFeatures:
             row.add_status("shared preprocessing")
         used = np.searchsorted(self.path.penalties, entry.penalties)
         row.error_bound = max((float(s.bound[used].max()) for s in self._solutions if s.bound is not None), default=0.0)
-        if any(
-            s.accuracy is not None and not s.accuracy[used].max() <= UNSOLVED for s in self._solutions
-        ):  # nor is NaN
+        if any(solution.unsolved[used].any() for solution in self._solutions):
             row.add_status("the solver stopped before it had converged")
-        if solver.smoothed:
-            row.add_status(f"the loss is smoothed over {solver.stages[-1].h:g} on both sides of its kinks")
+        self._say_smoothed(row)
         row.curve = {name: found[:, k] for name, found in scores.items()}  # (sizes, splits)
         row.test = {name: found[-1].copy() for name, found in row.curve.items()}
         row.values = [part[k] for part in values] or None
@@ -126,15 +120,23 @@ class _PathOnFeatures:
             row.machine = LinearMachine(self._whole.coef[k], self._whole.intercept[k])
         return row
 
+    def _say_smoothed(self, row: Row) -> None:
+        """Say in the status of a row over how much its loss is smoothed, if it has kinks."""
+        h = self._solver.half_width
+        if h is not None:
+            row.add_status(f"the loss is smoothed over {h:g} on both sides of its kinks")
+
     def judged_rows(self) -> list[Row]:
         """Rows whose score is a criterion of the features' Gram matrix, which is never formed."""
         rows = evaluate_path(self._grams(), self.path, self.settings)
         for row in rows:
             row.exactness = Exactness.APPROXIMATE
             row.add_status(self._solver.basis.label)
+            if not all(map(needs_no_machine, self.settings.criteria)):
+                self._say_smoothed(row)
         return rows
 
-    def _grams(self) -> FeatureGrams:
+    def _grams(self) -> SharedGram:
         """The Gram matrix of the features of all rows, for criteria: these have to fit into memory."""
         view = next(views_of_folds(self.task.inputs, self._solver.basis.landmarks, per_fold=False))
         feature_map = self._solver.feature_map(view)
@@ -145,7 +147,7 @@ class _PathOnFeatures:
                 f"{human(self.settings.streaming.budget)}. Use fewer landmarks, or raise memory_budget."
             )
         Z = feature_map(view.X[:]) if isinstance(view.X, RowScan) else feature_map(view.X)
-        return FeatureGrams(self.task, FeatureGram(Z, view.folds, self.ledger), self.ledger)
+        return SharedGram(self.task, FeatureGram(Z, view.folds, self.ledger), self.ledger)
 
     @property
     def _impossible(self) -> list[int]:
@@ -255,7 +257,7 @@ class _PathOnFeatures:
         }
 
     def _values(
-        self, view: FeatureView, feature_map: FeatureMap, paths: Sequence[Sequence[RidgePath]]
+        self, view: FeatureView, feature_map: FeatureMap, paths: Sequence[Sequence[LinearPath]]
     ) -> dict[int, list[Array]]:
         """Out-of-fold values (E, l, c) of the splits of a view, for several machines of each split, from one pass."""
         stacked = [np.hstack([_padded(path.stacked, feature_map.width) for path in own]) for own in paths]
@@ -268,9 +270,9 @@ class _PathOnFeatures:
             values[number] = [path.values(columns) for path, columns in zip(own, np.split(part, ends, axis=1))]
         return values
 
-    def _candidates(self, path: RidgePath, some: slice = slice(None)) -> RidgePath:
+    def _candidates(self, path: LinearPath, some: slice = slice(None)) -> LinearPath:
         """Coefficients of some candidates from those of the distinct penalties."""
-        return RidgePath(self.path.of_candidates(path.coef)[some], self._of_entries(path.intercept)[some])
+        return LinearPath(self.path.of_candidates(path.coef)[some], self._of_entries(path.intercept)[some])
 
 
 def _padded(B: Array, width: int) -> Array:

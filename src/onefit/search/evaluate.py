@@ -43,7 +43,7 @@ def evaluate(task: KernelTask, views: Views, settings: Settings, *, may_end: boo
     of a score they fail. A lack of memory for n x n arrays is no fault of theirs, and is raised. Paths that are not
     begun before the deadline are not reached, if some candidate has a score; ``may_end`` says that one has.
     """
-    grams = _Grams(task, views)
+    grams = _KernelGrams(task, views)
     rows: list[Row] = []
     try:
         for path in task.paths:
@@ -78,8 +78,8 @@ def failed_rows(task: KernelTask, settings: Settings, reason: str) -> list[Row]:
 
 
 @dataclass
-class FeatureGrams:
-    """A Gram matrix of explicit features, for criteria: one for all splits."""
+class SharedGram:
+    """One Gram matrix for all splits, for criteria of explicit features."""
 
     task: KernelTask
     whole: FeatureGram
@@ -96,7 +96,7 @@ class FeatureGrams:
         return iter(())
 
 
-class _Grams:
+class _KernelGrams:
     """Gram matrices of a kernel: one that all paths share, or a new one whenever a fold's own is asked for."""
 
     def __init__(self, task: KernelTask, views: Views) -> None:
@@ -143,7 +143,7 @@ class _Grams:
         return DenseGram(problem, kernel.bound(problem.X.shape[1], variance))
 
 
-def evaluate_path(grams: _Grams | FeatureGrams, path: Path, settings: Settings) -> list[Row]:
+def evaluate_path(grams: _KernelGrams | SharedGram, path: Path, settings: Settings) -> list[Row]:
     """Rows of candidates that differ in regularisation only."""
     start = time.perf_counter()
     known: dict[tuple[Series | None, bool], HeldOut] = {}
@@ -217,7 +217,7 @@ def _on_original_scale(
     return transformed.predictions(values), slack
 
 
-def appraisal_of(grams: _Grams | FeatureGrams, path: Path, settings: Settings, known: dict) -> Appraisal | None:
+def appraisal_of(grams: _KernelGrams | SharedGram, path: Path, settings: Settings, known: dict) -> Appraisal | None:
     """Appraisal of a path by all criteria; out-of-fold values that are ``known`` are not computed again."""
     if not settings.criteria:
         return None
@@ -294,7 +294,7 @@ def _keep_best_values(rows: list[Row]) -> None:
 
 
 def _hold_out(
-    grams: _Grams | FeatureGrams,
+    grams: _KernelGrams | SharedGram,
     path: Path,
     train: TrainScores | None = None,
     judge: Referee | None = None,

@@ -12,7 +12,6 @@ from ..gram.feature_map import LandmarkMap
 from ..gram.streamed import BLOCK, LANES, Sums
 from ..kernels import Gaussian
 from ..resources.memory import human
-from ..solvers.least_squares.learner import SquareLoss
 from ..solvers.primal.ridge_path import ridge_path
 from .feature_solver import usual_passes
 from .tasks import KernelTask, Path, Settings
@@ -90,7 +89,7 @@ def _columns(task: KernelTask) -> int:
 
 def _from_squares(path: Path, settings: Settings) -> bool:
     """Whether scores follow from sums, without another pass."""
-    if settings.scoring is None or not isinstance(path.learner, SquareLoss):
+    if settings.scoring is None or path.learner.primal is None or not path.learner.primal.from_sums:
         return False
     classes = path.coded.coding.classes is not None
     return all(metric.of_squares(classes) is not None for metric in settings.scoring.metrics.values())

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from .._exceptions import NotUnderstoodError
 from ..criteria import CV
-from ..criteria.base import needs_no_machine, situation_of
+from ..criteria.base import situation_of
 from ..data import Problem, Targets
 from ..data.blocks import RowScan
 from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
@@ -24,6 +24,7 @@ from ..data.targets import Labels, check_sample_weight, read_labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, Resampler, checked_rows
 from ..kernels import Kernel, Precomputed
+from ..machines.capabilities import CAPABILITIES, OF_MATRICES
 from ..machines.contract import Machine
 from ..machines.registry import Model, read_model
 from .certify import Certify, check_certifiable
@@ -287,15 +288,21 @@ class _Data:
 
 
 def _refuse_criteria_of_matrices(request: Request, planned: Plan) -> None:
-    """An error if a criterion reads a machine that would be trained on a Gram matrix, which is never formed."""
+    """An error if a criterion reads the dual problem of a Gram matrix, which is never formed."""
     for criterion in request.criteria:
-        if criterion.scores or needs_no_machine(criterion):
-            continue
-        for learner in {path.learner for path in planned.paths if "smoother" not in path.learner.offers}:
+        of_matrices = [CAPABILITIES[name] for name in criterion.reads if name in OF_MATRICES]
+        if of_matrices:
             raise ValueError(
-                f"With an approximation the criterion {criterion.name} is available for KernelRidge, LSSVC and LSSVR, "
-                f'not for {learner.name}: use criterion="cv", or one that reads the kernel only.'
+                f"The criterion {criterion.name} is not available with an approximation: it reads "
+                f"{' and '.join(of_matrices)}, from the dual problem of the whole Gram matrix. Use one that reads the "
+                'values of the machine ("rks", "cvks", "sps"), the kernel only, or "cv".'
             )
+        for learner in {path.learner for path in planned.paths if "series" in criterion.reads}:
+            if "smoother" not in learner.offers:
+                raise ValueError(
+                    f"With an approximation the criterion {criterion.name} is available for least squares, "
+                    f"not for {learner.name}."
+                )
 
 
 def _refuse_retraining(request: Request, planned: Plan) -> None:

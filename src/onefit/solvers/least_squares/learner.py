@@ -22,6 +22,7 @@ from ...linalg.factor import EPS, Array, Factor, Inverse, NotPositiveDefiniteErr
 from ...machines.capabilities import HeldOutTangent, RidgeInverse, Smoother
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ..primal.held_out import held_out_on_features
+from ..primal.least_squares import FromSums
 from . import small_values
 from .refined import Refinement, mark_inaccurate
 from .series import mean_loss_series, sum_loss_series, sum_loss_tail
@@ -47,6 +48,7 @@ class SquareLoss:
     name = "least squares"
     offers = frozenset({"fitted", "smoother", "series"})
     loss = "squared"
+    primal = FromSums()
     certifies = False
     several_outputs = True
 

@@ -29,6 +29,8 @@ from ...data import Targets
 from ...gram import Gram
 from ...machines.capabilities import HeldOutTangent
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
+from ..primal.in_memory import fitted_on_features, held_out_by_solver
+from ..primal.iterative import ByNewton
 from .newton import LOSS, TOLERANCE, Apply, Array, CurvedInverse, Solution, newton_step, rounding_of, solve
 from .tangent import logistic_tangent
 
@@ -70,6 +72,7 @@ class Logistic:
     bias: bool = True
     name = "kernel logistic regression"
     offers = frozenset({"fitted", "series"})
+    primal = ByNewton(10, LOSS)  # passes for penalties a factor of ten apart, wide and narrow kernels: 9 to 11
     certifies = False
     several_outputs = False
 
@@ -77,12 +80,18 @@ class Logistic:
         """``log(1 + exp(-y f))``."""
         return LOSS.value(y, f)
 
+    def trainable(self, y: Array, weights: Array) -> bool:
+        """Whether the rows of positive weight are of both classes."""
+        return bool(((y > 0) & (weights > 0)).any() and ((y < 0) & (weights > 0)).any())
+
     def squares(self, columns: int) -> int:
         """Gram matrix, factor or inverse of the system, and some columns of each for many splits."""
         return 3
 
     def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
         """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
+        if gram.Z is not None:
+            return fitted_on_features(self, gram, targets, penalties)
         K, values = gram.dense(), np.full((len(penalties), *targets.Y.shape), np.nan)
         weights = targets.whole_weights
         weights = np.ones(gram.n) if weights is None else weights
@@ -119,6 +128,10 @@ class Logistic:
         with gram.problem.ledger.record("heldout"):
             if series is not None and series.order == np.inf and not series.frozen:
                 series = None
+            if gram.Z is not None and series is None:
+                return held_out_by_solver(
+                    self, gram, targets, penalties, scale_penalty=scale_penalty, on_train=on_train
+                )
             return _Run(self, gram, targets, penalties, scale_penalty, series, on_train).all_columns()
 
 
@@ -161,11 +174,8 @@ class _Run:
 
     def _column(self, column: int) -> None:
         self.column, self.y = column, np.ascontiguousarray(self.targets.Y[:, column])
-        splits, positive = [], self.y > 0
-        for number in range(len(self.gram.problem.folds)):
-            used = self._weights(number) > 0
-            if (used & positive).any() and (used & ~positive).any():
-                splits.append(number)
+        everything = range(len(self.gram.problem.folds))
+        splits = [number for number in everything if self.learner.trainable(self.y, self._weights(number))]
         sizes = np.array([self.gram.problem.folds.training_sizes[number] for number in splits])
         if self.series is not None or float(((sizes / self.gram.n) ** 3).sum()) > WORTH:
             self._from_all_rows(splits)

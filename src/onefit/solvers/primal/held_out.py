@@ -12,8 +12,8 @@ from ...gram.cells import divide_rows
 from ...gram.feature_map import IdentityMap
 from ...linalg.factor import EPS
 from ...machines.contract import HeldOut, OnTrain
+from ...machines.primal import LinearPath
 from .least_squares import solve_splits
-from .ridge_path import RidgePath
 
 Array = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def held_out_on_features(
     return HeldOut(parts, error, np.zeros(len(ridges), dtype=bool), exact=True)
 
 
-def _rounding(Z: Array, weights: Array | None, path: RidgePath, ridges: Array) -> Array:
+def _rounding(Z: Array, weights: Array | None, path: LinearPath, ridges: Array) -> Array:
     r"""Estimated error (L,) of values, for rows that look like those trained on.
 
     Sums G have errors :math:`\delta G` of :math:`\epsilon \|Z\|^2`, and values of

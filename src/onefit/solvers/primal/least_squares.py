@@ -16,46 +16,39 @@ from numpy.typing import NDArray
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
 from ...gram.streamed import PassRecord, RowBlocks, Sums, accumulate
-from .ridge_path import RidgePath, ridge_path, squared_errors
+from ...machines.primal import FeatureProblem, SplitSolution, SplitSolutions, SquaredErrors
+from .ridge_path import ridge_path, squared_errors
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SquaredErrors:
-    """Squared errors on the tested rows of a split, summed: ``total`` (L, c), and the ``weight`` of these rows.
+class FromSums:
+    """The solver on explicit features of least squares. Cost: that of ``solve_splits``."""
 
-    ``terms`` (L, c) is the size of the numbers that they are a difference of: where errors are far smaller, digits are
-    lost. ``spread`` (c,) is the variance of the targets, from their sums.
-    """
+    from_sums = True
 
-    weight: float
-    total: Array
-    terms: Array
-    spread: Array
+    def refuse(self, penalties: Sequence[float]) -> str | None:
+        """Ridges must be positive: features may be linearly dependent."""
+        if min(penalties) <= 0:
+            return f"With an approximation alpha must be positive, got {min(penalties):g}."
+        return None
 
+    def half_width(self, Y: Array) -> float | None:
+        """None: the loss has no kinks."""
+        return None
 
-@dataclass(frozen=True)
-class SplitSolution:
-    """The machine trained on the training rows of a split, for each number of leading features.
+    def usual_passes(self, columns: float, penalties: int) -> float:
+        """One pass serves all columns and ridges."""
+        return 1.0
 
-    ``errors`` has one entry for each of them too, or none where the tested rows are no cell. Of iterative solutions
-    ``accuracy`` (L,) bounds the error of decision values, relative to the lengths of features, and ``bound`` (L,) their
-    distance from those of the loss that was asked for, where that has kinks which were smoothed.
-    """
-
-    paths: Sequence[RidgePath]
-    errors: Sequence[SquaredErrors] = ()
-    accuracy: Array | None = None
-    bound: Array | None = None
-
-
-@dataclass(frozen=True)
-class SplitSolutions:
-    """The machines of all splits, and the one trained on all rows if it was asked for and their sums are known."""
-
-    splits: list[SplitSolution]
-    whole: RidgePath | None = None
+    def solve(self, problem: FeatureProblem) -> SplitSolutions:
+        """The machines of all splits, from one pass for each group of cells."""
+        return solve_splits(
+            problem.feature_map, problem.X, problem.Y, problem.groups, problem.penalties, bias=problem.bias,
+            widths=problem.widths, shares=problem.shares, threads=problem.threads, records=problem.records,
+            on_all_rows=problem.on_all_rows,
+        )  # fmt: skip
 
 
 def solve_splits(
@@ -67,7 +60,7 @@ def solve_splits(
     *,
     bias: bool,
     widths: Sequence[int],
-    shares: Sequence[float],
+    shares: Sequence[float] | Array,
     threads: int = 1,
     records: Sequence[PassRecord | None] | None = None,
     on_all_rows: bool = False,
@@ -91,7 +84,7 @@ def solve_splits(
             solutions.update(zip(cells.splits, pool.map(solve, range(len(cells.splits)))))
         if on_all_rows and (cells.tested >= 0).all():  # disjoint cells, which are all rows together
             whole = ridge_path(sums.mix(np.ones(cells.count)), ridges, bias=bias)
-    return SplitSolutions([solutions[split] for split in sorted(solutions)], whole)
+    return SplitSolutions([solutions[split] for split in sorted(solutions)], whole, len(groups))
 
 
 def _solve_split(

@@ -9,14 +9,13 @@ are centred by weighted means.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from ...gram.streamed import Sums, symmetric
 from ...linalg.unlocked import solve_positive
+from ...machines.primal import LinearPath
 
 Array = NDArray[np.float64]
 
@@ -24,26 +23,7 @@ EIGEN_FROM = 20
 """Ridges from which on one eigendecomposition is cheaper than a Cholesky factorisation for each, of 1,000 features."""
 
 
-@dataclass(frozen=True)
-class RidgePath:
-    """Coefficients (L, r, c) and constants (L, c) for each of L ridges."""
-
-    coef: Array
-    intercept: Array
-
-    @property
-    def stacked(self) -> Array:
-        """Coefficients as columns (r, L c), for one product with features."""
-        L, r, c = self.coef.shape
-        return np.ascontiguousarray(self.coef.transpose(1, 0, 2).reshape(r, L * c))
-
-    def values(self, products: Array) -> Array:
-        """Values (L, l, c) of rows from the products (l, L c) of their features with ``stacked``."""
-        L, _, c = self.coef.shape
-        return np.ascontiguousarray(products.reshape(len(products), L, c).transpose(1, 0, 2)) + self.intercept[:, None]
-
-
-def ridge_path(sums: Sums, ridges: Array, *, bias: bool, leading: int | None = None) -> RidgePath:
+def ridge_path(sums: Sums, ridges: Array, *, bias: bool, leading: int | None = None) -> LinearPath:
     """Solve for every ridge from sums of one cell, with the ``leading`` features only if that is given.
 
     Cost    r³ / 3 for each ridge, or about 9 r³ for any number of them.
@@ -58,7 +38,7 @@ def ridge_path(sums: Sums, ridges: Array, *, bias: bool, leading: int | None = N
         B -= np.outer(s / W, t)
     coef = _by_eigenvectors(G, B, ridges) if len(ridges) >= EIGEN_FROM else _by_cholesky(G, B, ridges)
     intercept = (t - np.einsum("r,lrc->lc", s, coef)) / W if bias else np.zeros((len(ridges), B.shape[1]))
-    return RidgePath(coef, intercept)
+    return LinearPath(coef, intercept)
 
 
 def _by_cholesky(G: Array, B: Array, ridges: Array) -> Array:
@@ -81,7 +61,7 @@ def _by_eigenvectors(G: Array, B: Array, ridges: Array) -> Array:
     return np.asarray(np.matmul(vectors, shrunk))
 
 
-def squared_errors(sums: Sums, path: RidgePath) -> tuple[Array, Array]:
+def squared_errors(sums: Sums, path: LinearPath) -> tuple[Array, Array]:
     r"""(sums of squared errors (L, c) of the rows of a cell, how large the terms are that they are a difference of).
 
     .. math:: \sum w (y - f)^2 = T_{yy} - 2 (\beta^T H_y + b T_{1y}) + \beta^T G \beta + 2 b \beta^T s + b^2 W

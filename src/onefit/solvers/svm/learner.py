@@ -18,6 +18,8 @@ from ...gram import Gram
 from ...losses.margin import SmoothLoss
 from ...machines.capabilities import HeldOutTangent, Margin, fitted_values
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
+from ...machines.primal import PrimalSolver
+from ..primal.in_memory import fitted_on_features, held_out_by_solver
 from .dual import Array, Dual
 
 Rows = NDArray[np.intp]
@@ -77,6 +79,11 @@ class SupportVectorLearner(ABC):
     def trainable(self, y: Array, weights: Array) -> bool:
         """Whether the rows of positive weight can be trained on."""
 
+    @property
+    @abstractmethod
+    def primal(self) -> PrimalSolver:
+        """Trains it on explicit features."""
+
     def squares(self, columns: int) -> int:
         """Gram matrix, factor, and an inverse or other factors; with several columns also a part of the Gram matrix."""
         return 3 if columns == 1 else 4
@@ -89,7 +96,12 @@ class SupportVectorLearner(ABC):
         return margin_path(self, gram, targets, penalties)
 
     def fitted(self, gram: Gram, targets: Targets, penalties: Array) -> Array:
-        """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found."""
+        """Values of all rows (L, n, c) by the machine trained on all rows; NaN where it was not found.
+
+        On explicit features it is that of the loss smoothed around its kinks.
+        """
+        if gram.Z is not None:
+            return fitted_on_features(self, gram, targets, penalties)
         return np.array([fitted_values(row) for row in self.margins(gram, targets, penalties)])
 
     def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
@@ -115,7 +127,13 @@ class SupportVectorLearner(ABC):
 
         ``error`` is the smaller of the ball around the solution that its duality gap proves and of an estimate from the
         violation of optimality and rounding (``held_out.py``); both leave aside a bias that is not determined.
+        On explicit features the machine is trained there, with its loss smoothed around its kinks.
         """
+        if gram.Z is not None and series is None:
+            with gram.problem.ledger.record("heldout"):
+                return held_out_by_solver(
+                    self, gram, targets, penalties, scale_penalty=scale_penalty, on_train=on_train
+                )
         require_compiled_loops()
         from .certified import CertifiedRun
         from .held_out import Run

@@ -14,6 +14,7 @@ from ...data import Targets
 from ...gram import Gram
 from ...losses.margin import SquaredHingeLoss
 from ...machines.capabilities import Ball
+from ..primal.iterative import ByNewton
 from .dual import Array, Dual
 from .hinge import TwoClassLearner
 
@@ -24,6 +25,7 @@ class SquaredHinge(TwoClassLearner):
 
     name = "L2 support vector classification"
     offers = frozenset({"fitted", "series", "margin", "ball"})
+    primal = ByNewton(5, SquaredHingeLoss())  # passes for penalties a factor of ten apart, wide and narrow kernels
 
     def dual(self, y: Array, C: float, weights: Array) -> Dual:
         used = weights > 0
