@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVR
 
 import onefit.search.executors
-import onefit.search.resuming
+import onefit.search.journal
 import onefit.search.retraining
 from onefit import LSSVC, KernelSearchCV, TimeBudgetWarning, criteria
 from onefit.search.journal import Journal
@@ -232,7 +232,7 @@ class TestFingerprints:
             assert fit(**change) == 1, change
 
     def test_another_version_starts_anew(self, fit, monkeypatch):
-        monkeypatch.setattr(onefit.search.resuming, "__version__", "0.0.0")
+        monkeypatch.setattr(onefit.search.journal, "__version__", "0.0.0")
         assert fit() == 2
 
 

@@ -89,13 +89,13 @@ class WithUpdates:
             execution.run()
             self._forget(keep=("criteria_", "n_splits_", "scorer_"))
             self._conclude(execution, context, data)
-            execution.journal.sums.forget_earlier()
+            execution.sums.forget_earlier()
         context.call_on_fit_task_end(estimator=self, **data)
 
 
 def seen_by(execution: Execution) -> SeenRows | None:
     """Rows that a finished search has seen; None without a journal or without an approximation."""
-    request, record = execution.request, execution.journal.record
+    request, record = execution.request, execution.record
     if record is None or request.basis is None:
         return None
     if request.seen is not None:

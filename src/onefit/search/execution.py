@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -18,11 +19,11 @@ from .basis_choice import choose_basis
 from .deadline import Deadline, TimeBudgetWarning
 from .executors import Executor, blas_limit
 from .forecast import Pace, forecast
-from .journal import Journal, JournalError
+from .journal import Journal, JournalError, record_of
+from .kept_sums import KeptSums
 from .plan import Plan, plan
 from .progress import Progress
 from .request import Request
-from .resuming import Resumption
 from .retraining import Retraining, retrained_row
 from .scoring import NeedsRetrainingError
 from .strategies import Strategy
@@ -53,7 +54,7 @@ class Execution:
     ) -> None:
         self.request, self.strategy, self.progress = request, strategy, progress
         self.table = Table(request, candidates, several_rounds=strategy.rounds != 1)
-        self.journal = Resumption(journal, request, strategy, self.table)
+        self.record = None if journal is None else record_of(journal, request, strategy, candidates)
         self.ledger = ledger
         self.coded: dict[int, CodedTargets] = {}  # how the values of candidates with a fast path are read
         self.present: list[np.ndarray | None] = []  # classes that each fold trains on
@@ -98,7 +99,7 @@ class Execution:
     def keep_finished(self) -> list[Row]:
         """After Ctrl-C: rows of the candidates that were finished, those of the journal if there is one."""
         with suppress(JournalError):  # Ctrl-C is what the caller has to hear of
-            self.table.add(self.journal.known("kernel", range(len(self.table.candidates))).values())
+            self.table.add(self._recorded("kernel", range(len(self.table.candidates))).values())
         self.table.rows = {number: row for number, row in self.table.rows.items() if row.finished}
         return self.table.finished()
 
@@ -137,7 +138,7 @@ class Execution:
         if settings.certify is not None:
             settings = replace(settings, certify=settings.certify.after([self._proved]))
         if self.request.approximation is not None:
-            settings = replace(settings, streaming=replace(settings.streaming, sums=self.journal.sums))
+            settings = replace(settings, streaming=replace(settings.streaming, sums=self.sums))
         executor = Executor(planned.resources, self.request.pre_dispatch)
         reasons: dict[int, str] = {}
         try:
@@ -196,7 +197,7 @@ class Execution:
         self, stage: str, tasks: list[KernelTask], settings: Settings, executor: Executor
     ) -> Iterator[tuple[int, list[Row]]]:
         """(task number, its rows) as tasks finish, first those that the journal knows; new rows are entered there."""
-        known = self.journal.known(stage, [number for task in tasks for number in task.numbers])
+        known = self._recorded(stage, [number for task in tasks for number in task.numbers])
         rows = [[known[number] for number in task.numbers if number in known] for task in tasks]
         left = [number for number, task in enumerate(tasks) if len(rows[number]) < len(task.numbers)]
         yield from ((number, found) for number, found in enumerate(rows) if number not in left)
@@ -204,13 +205,13 @@ class Execution:
             self.ledger.include(outcome.ledger)
             new = [row for row in outcome.rows if row.candidate not in known]
             settings.deadline.note_scores(new)
-            self.journal.enter(stage, new)
+            self._enter(stage, new)
             yield left[k], rows[left[k]] + new
 
     def _retrain(self, reasons: dict[int, str], planned: Plan) -> None:
         """Train candidates without a fast path on every split; of refused ones scikit-learn has the last word."""
         table = self.table
-        table.add(self.journal.known("retraining", sorted(reasons)).values())
+        table.add(self._recorded("retraining", sorted(reasons)).values())
         left = {number: reasons[number] for number in sorted(reasons) if number not in table.rows}
         by_split = not self.request.folds.leave_one_out
         contexts = {number: self.progress.contexts(number) for number in left} if by_split else {}
@@ -236,7 +237,7 @@ class Execution:
         for number, found in outcomes:
             row = retrained_row(number, reasons[number], found, request.error_score, request.folds.leave_one_out)
             self.ledger.add("fit", len(request.folds), row.fit_seconds)
-            self.journal.enter("retraining", [row])
+            self._enter("retraining", [row])
             yield row
 
     def score_by_training(self, number: int, reason: str, confirm: bool) -> None:
@@ -245,13 +246,36 @@ class Execution:
         With ``confirm`` a row with the same scores stays, and is exact.
         """
         LOGGER.info(f"candidate {number} is trained on every split: {reason}")
-        (trained,) = self.journal.known("retraining", [number]).values() or self._trained({number: reason})
+        (trained,) = self._recorded("retraining", [number]).values() or self._trained({number: reason})
         row = self.table.rows[number]
         if confirm and row.agrees(trained):
             row.confirm()
             trained = row
         trained.criteria = row.criteria  # of the kernel and of training on all rows
         self.table.replace(trained)
+
+    def _recorded(self, stage: str, numbers: Iterable[int]) -> dict[int, Row]:
+        """Rows of some candidates in the journal; one whose kernel could not be evaluated may have been retrained."""
+        if self.record is None:
+            return {}
+        candidates = {number: self.table.candidates[number] for number in numbers}
+        known = self.record.known(stage, candidates)
+        return self.record.known("retraining", candidates) | known if stage == "kernel" else known
+
+    def _enter(self, stage: str, rows: list[Row]) -> None:
+        """Enter finished rows in the journal, and candidates that repeat theirs; what has failed is tried again."""
+        finished = {row.candidate: row for row in rows if row.finished}
+        if self.record is not None and finished:
+            entered = [*finished.values(), *self.table.copies(finished)]
+            self.record.add(stage, entered, [self.table.candidates[row.candidate] for row in entered])
+
+    @property
+    def sums(self) -> KeptSums | None:
+        """Where sums over the rows are kept; None without a journal."""
+        if self.record is None:
+            return None
+        earlier = None if self.request.seen is None else self.request.seen.mark
+        return KeptSums(os.path.abspath(self.record.journal.path), self.record.mark, earlier)
 
     def _announce(self, planned: Plan, count: int) -> None:
         self.progress.begin(count, known=self.strategy.rounds == 1)

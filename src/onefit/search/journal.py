@@ -8,6 +8,7 @@ file is refused instead of believed.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 import warnings
@@ -18,11 +19,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import sklearn
 
+from .. import __version__
 from .._public import set_module
 from ..machines import Exactness
 from .content_hash import content_hash
+from .request import Request
+from .strategies import Strategy
 from .tasks import LinearMachine, Row
+
+LOGGER = logging.getLogger("onefit")
 
 _DOUBLE = np.dtype("<f8")
 
@@ -305,3 +312,45 @@ class Record:
         stored = store_row(row)
         entry = (stage, content_hash(params), readable(params), stored.outcome, stored.values)
         return self.search, *entry, content_hash([self.mark, *entry])
+
+
+def record_of(journal: Journal, request: Request, strategy: Strategy, candidates: list[dict]) -> Record:
+    """The record of a search in a journal, old or new, with a word in the log about what it knows."""
+    mark = content_hash(_ingredients(request, strategy, candidates))
+    record = journal.record(mark, _facts(request, strategy, candidates))
+    finished = {search["fingerprint"]: search["finished"] for search in journal.searches()}
+    if finished[mark]:
+        LOGGER.info(f"the journal knows {finished[mark]} candidates of this search")
+    elif len(finished) > 1:
+        LOGGER.info("the journal knows other searches only: data, folds or options were different")
+    return record
+
+
+def _ingredients(request: Request, strategy: Strategy, candidates: list[dict]) -> dict:
+    """Everything that the rows depend on."""
+    options = ("estimator", "screen", "preprocessing", "error_score", "return_train_score", "approximation")
+    return {
+        "versions": (__version__, sklearn.__version__),
+        "data": (request.X, request.y),
+        "folds": [(fold.test, fold.removed, fold.given_train) for fold in request.folds],
+        "metadata": (request.fit_params, request.score_params),
+        "criteria": (request.criterion, request.columns, request.scale_penalty),
+        "candidates": (type(strategy), candidates),
+        "scoring": None if request.scoring is None else request.scoring.given,
+        **({} if request.seen is None else {"rows before": request.seen.mark}),
+        **{name: getattr(request, name) for name in options},
+    }
+
+
+def _facts(request: Request, strategy: Strategy, candidates: list[dict]) -> dict:
+    """Facts that a reader of the journal wants to know of the search."""
+    scoring = None if request.scoring is None else request.scoring.given
+    return {
+        "estimator": str(request.estimator),
+        "criterion": request.criterion.name,
+        "scoring": scoring if isinstance(scoring, str) else str(scoring),
+        "candidates": len(candidates) if strategy.rounds == 1 else None,
+        "rows": request.folds.n,
+        "folds": len(request.folds),
+        "onefit": __version__,
+    }
