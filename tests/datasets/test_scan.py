@@ -88,9 +88,14 @@ def test_a_target_of_text_keeps_its_labels(tmp_path):
 
 def test_what_cannot_be_scanned_is_refused(tmp_path, table):
     path = tmp_path / "t.parquet"
-    parquet.write_table(arrow.table({"word": ["a", "b"], "y": [1.0, 2.0]}), path)
-    with pytest.raises(ValueError, match="column 'word' is of type string"):
+    parquet.write_table(arrow.table({"list": [["a"], ["b"]], "y": [1.0, 2.0]}), path)
+    with pytest.raises(ValueError, match="column 'list' is of type list"):
         datasets.scan(path)
+    parquet.write_table(arrow.table({"word": ["a", "b"], "y": [1.0, 2.0]}), path)
+    parquet.write_table(arrow.table({"word": [1.0, 3.0], "y": [1.0, 2.0]}), tmp_path / "u.parquet")
+    with pytest.raises(ValueError, match=r"u\.parquet: has other columns"):
+        datasets.scan([path, tmp_path / "u.parquet"])
+    (tmp_path / "u.parquet").unlink()
     with pytest.raises(ValueError, match="no column is called"):
         datasets.scan(path, target="z")
     np.save(tmp_path / "v.npy", table[:, 0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from .folds import take_rows
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -33,12 +35,14 @@ class Chunk:
 
 
 class RowScan(ABC):
-    """Rows (n, d) of numbers that are not in memory: slices and row numbers give float64 arrays.
+    """Rows (n, d) that are not in memory: slices and row numbers give float64 arrays.
 
+    Rows with other columns than numbers, which transformers have to turn into numbers, are ``framed``: pandas frames.
     Reading twice gives the same rows: what may change in between is noticed by ``check_unchanged``.
     """
 
     ndim = 2
+    framed = False
 
     @property
     @abstractmethod
@@ -52,7 +56,11 @@ class RowScan(ABC):
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:
-        """Consecutive rows as an array of numbers."""
+        """Consecutive rows as an array of numbers, or a frame if they are ``framed``."""
+
+    def as_frames(self) -> RowScan:
+        """The rows as frames, for transformers that name columns."""
+        raise ValueError("A ColumnTransformer names columns, but those of X have no names: give their positions.")
 
     @property
     @abstractmethod
@@ -72,28 +80,28 @@ class RowScan(ABC):
             "approximation; X[:] reads all of it."
         )
 
-    def __getitem__(self, rows: Any) -> Array:
+    def __getitem__(self, rows: Any) -> Any:
         n = self.shape[0]
         if isinstance(rows, slice):
             start, stop, step = rows.indices(n)
             if step != 1:
                 raise ValueError("Rows are read one after another: slices have no step.")
-            return np.asarray(self.read(start, max(start, stop)), dtype=np.float64)
+            found = self.read(start, max(start, stop))
+            return found if self.framed else np.asarray(found, dtype=np.float64)
         rows = np.asarray(rows)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         return self._gather(rows % n)
 
-    def _gather(self, rows: Rows) -> Array:
+    def _gather(self, rows: Rows) -> Any:
         """Some rows, in any order, from one walk through the blocks that have them."""
-        found = np.empty((len(rows), self.shape[1]))
         order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
+        ordered, parts = rows[order], []
         for start in range(0, self.shape[0], GATHERED):
             first, last = np.searchsorted(ordered, [start, start + GATHERED])
             if first < last:
                 low, high = int(ordered[first]), int(ordered[last - 1]) + 1
-                found[order[first:last]] = self[low:high][ordered[first:last] - low]
-        return found
+                parts.append(take_rows(self[low:high], ordered[first:last] - low))
+        return take_rows(stack_blocks(parts or [self[:0]]), np.argsort(order))
 
 
 @dataclass(frozen=True)
@@ -180,8 +188,7 @@ class TransformedRows(RowScan):
         return self.source.shape[0], self.columns
 
     def read(self, start: int, stop: int) -> Any:
-        rows = self.transformers.transform(self.source[start:stop])
-        return rows.toarray() if hasattr(rows, "toarray") else rows
+        return _transformed(self.transformers, self.source[start:stop])
 
     @property
     def chunks(self) -> list[Chunk]:
@@ -190,7 +197,7 @@ class TransformedRows(RowScan):
         from dask import delayed
 
         model = delayed(self.transformers, pure=True)
-        return [Chunk(part.numbers, delayed(_transform)(model, part.rows)) for part in self.source.chunks]
+        return [Chunk(part.numbers, delayed(_transformed)(model, part.rows)) for part in self.source.chunks]
 
     @property
     def identity(self) -> Any:
@@ -241,8 +248,21 @@ def _gathered(y: Any) -> Array:
     return np.asarray(until_done(y.compute))
 
 
-def _transform(model: Any, rows: Any) -> Any:
-    return model.transform(np.asarray(rows, dtype=np.float64))
+def _transformed(model: Any, rows: Any) -> Array:
+    """Rows, which may be frames, as numbers."""
+    found = model.transform(rows if hasattr(rows, "iloc") else np.asarray(rows, dtype=np.float64))
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
+
+
+def stack_blocks(parts: Sequence[Any]) -> Any:
+    """Blocks of rows, arrays or frames, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if not hasattr(parts[0], "iloc"):
+        return np.vstack(parts)
+    import pandas as pd
+
+    return pd.concat(parts, ignore_index=True)
 
 
 def scanned_variance(X: RowScan, wanted: NDArray[np.bool_] | None = None) -> float:
@@ -257,12 +277,16 @@ def scanned_variance(X: RowScan, wanted: NDArray[np.bool_] | None = None) -> flo
     return squares / max(count, 1)
 
 
-def blocks(X: RowScan) -> Iterator[tuple[slice, Array]]:
-    """(which rows, these rows) from the first to the last; an error that names a row with missing values."""
+def blocks(X: RowScan) -> Iterator[tuple[slice, Any]]:
+    """(which rows, these rows) from the first to the last; an error that names a row with missing values.
+
+    What is missing in frames is the business of the transformers that turn them into numbers.
+    """
     for start in range(0, X.shape[0], GATHERED):
         rows = slice(start, min(start + GATHERED, X.shape[0]))
         block = X[rows]
-        check_no_missing(block, np.arange(rows.start, rows.stop))
+        if not X.framed:
+            check_no_missing(block, np.arange(rows.start, rows.stop))
         yield rows, block
 
 

@@ -87,7 +87,7 @@ def chunks_of_files(X: RowScan) -> list[Chunk]:
     return [Chunk(part, delayed(_read)(X, part.start, part.stop)) for part in parts]
 
 
-def _read(X: RowScan, start: int, stop: int) -> Array:
+def _read(X: RowScan, start: int, stop: int) -> Any:
     """Rows of files, on a worker."""
     return X[start:stop]
 

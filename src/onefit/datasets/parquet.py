@@ -125,7 +125,7 @@ def _check_described(path: Path, file: Any, max_rows: int | None) -> None:
         raise TooManyRowsError(path, max_rows)
     for field in file.schema_arrow:
         kind = value_type(field.type)
-        if not is_text(kind) and not is_number(kind) and not _is_date(kind):
+        if not is_text(kind) and not is_number(kind) and not is_date(kind):
             advice = "which is not read; turn it into numbers or text first."
             raise fault(path, f"column {quoted(field.name)} is of type {kind}, {advice}")
     decompressed = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
@@ -155,7 +155,8 @@ def is_number(kind: arrow.DataType) -> bool:
     return any(is_kind(kind) for is_kind in known)
 
 
-def _is_date(kind: arrow.DataType) -> bool:
+def is_date(kind: arrow.DataType) -> bool:
+    """Whether values are dates or moments."""
     from pyarrow import types
 
     return types.is_date(kind) or types.is_timestamp(kind)
@@ -172,7 +173,7 @@ def _column(path: Path, name: str, values: arrow.ChunkedArray) -> Column:
             raise fault(path, f"column {quoted(name)} holds text that is not UTF-8: {error}.") from error
         except arrow.ArrowInvalid as error:
             raise fault(path, f"column {quoted(name)} is damaged: {error}") from error
-    if _is_date(kind):
+    if is_date(kind):
         whole = values.cast(kind).cast(arrow.timestamp("us"), safe=False)  # without a zone, which is UTC in the file
         return text_column(name, whole.cast(arrow.string()).to_pylist())
     return Column(name, doubles(values))

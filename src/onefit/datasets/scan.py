@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._public import set_module
-from ..data.blocks import Chunk, FileStamp, RowScan
+from ..data.blocks import Chunk, FileStamp, RowScan, stack_blocks
 from ..data.dask_rows import chunks_of_files
 from .columns import Target, check_target, target_position
 from .converting import converted_csv, converted_libsvm
 from .files import existing_file, fault
-from .parquet import doubles, is_number, is_text, value_type
+from .parquet import doubles, is_date, is_number, is_text, value_type
 from .reading import format_of
 from .visible import quoted
 
@@ -42,8 +43,10 @@ def scan(path_or_paths: Any, target: Target = None) -> tuple[RowScan, NDArray[An
     Returns
     -------
     X : scan
-        Has a ``shape``; ``X[start:stop]`` and ``X[rows]`` read rows as doubles. Other columns than numbers are refused,
-        missing values when they are met, with the number of their row.
+        Has a ``shape``; ``X[start:stop]`` and ``X[rows]`` read rows as an array of doubles. Missing values are refused
+        when they are met, with the number of their row. Where there are columns of text or dates, rows are read as
+        pandas frames, numbers as doubles and the others as ``pandas.read_parquet`` reads them: a Pipeline that begins
+        with a ``ColumnTransformer`` turns them into numbers.
     y : ndarray of shape (n_rows,) or None
         The target, in memory.
 
@@ -70,7 +73,7 @@ def scan(path_or_paths: Any, target: Target = None) -> tuple[RowScan, NDArray[An
     paths = [existing_file(path) for path in given]
     parts = [_part(path, target) for path in paths]
     for part in parts[1:]:
-        if part.names != parts[0].names:
+        if (part.names, part.kinds) != (parts[0].names, parts[0].kinds):
             raise fault(part.path, f"has other columns than {paths[0]}: rows cannot follow each other.")
     targets = [part.target() for part in parts if part.position is not None and target is not False]
     stamps = tuple(FileStamp.of(part.path) for part in parts)
@@ -100,6 +103,8 @@ class _Part(ABC):
     path: Path
     names: Sequence[str]
     position: int | None  # of the target
+    kinds: Sequence[str] = ()  # of the columns without the target, where there are other ones than numbers
+    framed: bool = False
 
     @property
     @abstractmethod
@@ -107,8 +112,8 @@ class _Part(ABC):
         """How many rows there are."""
 
     @abstractmethod
-    def read(self, start: int, stop: int) -> NDArray[np.float64]:
-        """Consecutive rows without the target."""
+    def read(self, start: int, stop: int) -> Any:
+        """Consecutive rows without the target: an array, or a frame if they are ``framed``."""
 
     @abstractmethod
     def target(self) -> NDArray[Any]:
@@ -138,17 +143,25 @@ class ScannedFiles(RowScan):
         first = self.parts[0]
         return tuple(name for k, name in enumerate(first.names) if k != first.position)
 
-    def read(self, start: int, stop: int) -> NDArray[np.float64]:
-        found: list[NDArray[np.float64]] = []
+    @property
+    def framed(self) -> bool:  # type: ignore[override]
+        """Whether rows are read as frames."""
+        return self.parts[0].framed
+
+    def as_frames(self) -> RowScan:
+        if not all(isinstance(part, ParquetRows) for part in self.parts):
+            return super().as_frames()
+        return replace(self, parts=tuple(ParquetRows(part.path, part.position, framed=True) for part in self.parts))
+
+    def read(self, start: int, stop: int) -> Any:
+        found: list[Any] = []
         begin = 0
         for part, end in zip(self.parts, self.ends.tolist()):
             low, high = max(start, begin), min(stop, end)
             if low < high:
                 found.append(part.read(low - begin, high - begin))
             begin = end
-        if not found:
-            return np.empty((0, self.shape[1]))
-        return found[0] if len(found) == 1 else np.vstack(found)
+        return stack_blocks(found or [self.parts[0].read(0, 0)])
 
     @property
     def chunks(self) -> list[Chunk]:
@@ -193,22 +206,24 @@ class NpyRows(_Part):
 
 
 class ParquetRows(_Part):
-    """Rows of a Parquet file, a row group at a time; the last one that was read is kept."""
+    """Rows of a Parquet file, a row group at a time; the last one that was read is kept.
 
-    def __init__(self, path: Path, target: Target) -> None:
+    They are ``framed`` if that is asked for, or if there are columns of text or dates.
+    """
+
+    def __init__(self, path: Path, target: Target, framed: bool = False) -> None:
         from pyarrow.parquet import ParquetFile
 
-        self.path, self._given = path, target
+        self.path, self._given = path, (target, framed)
         self._file = ParquetFile(path)
         schema, facts = self._file.schema_arrow, self._file.metadata
         self.names = list(schema.names)
         self.position = target_position(path, list(self.names), target)
-        for k, column in enumerate(schema):
-            kind = value_type(column.type)
-            if k != self.position and not is_number(kind):
-                raise fault(
-                    path, f"column {quoted(column.name)} is of type {kind}; scans read numbers: encode or drop it."
-                )
+        self._kinds = {column.name: _kind(path, column) for k, column in enumerate(schema) if k != self.position}
+        self.kinds = [] if set(self._kinds.values()) <= {"number"} else list(self._kinds.values())
+        self.framed = framed or bool(self.kinds)
+        if self.framed and find_spec("pandas") is None:
+            raise ImportError(f"{path}: rows with text, dates or named columns are pandas frames; pip install pandas.")
         sizes = [facts.row_group(k).num_rows for k in range(facts.num_row_groups)]
         if sizes and 8 * max(sizes) * len(self.names) > MAX_GROUP:
             raise fault(
@@ -216,34 +231,43 @@ class ParquetRows(_Part):
                 "(pyarrow.parquet.write_table(…, row_group_size=100_000)).",
             )  # fmt: skip
         self._ends = np.cumsum(sizes)
-        self._kept: tuple[int, NDArray[np.float64]] | None = None
+        self._kept: tuple[int, Any] | None = None
         self._lock = threading.Lock()
 
     def __reduce__(self) -> Any:
-        return ParquetRows, (self.path, self._given)  # opened anew in another process
+        return ParquetRows, (self.path, *self._given)  # opened anew in another process
 
     @property
     def rows(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
 
-    def read(self, start: int, stop: int) -> NDArray[np.float64]:
+    def read(self, start: int, stop: int) -> Any:
+        if start >= stop:
+            return self._rows_of(self._file.schema_arrow.empty_table())
         first, last = np.searchsorted(self._ends, [start, stop - 1], side="right")
         found = []
         for group in range(int(first), int(last) + 1):
             begin = int(self._ends[group - 1]) if group else 0
             rows = self._group(group)
             found.append(rows[max(0, start - begin) : stop - begin])
-        return found[0] if len(found) == 1 else np.vstack(found)
+        return stack_blocks(found)
 
-    def _group(self, number: int) -> NDArray[np.float64]:
+    def _group(self, number: int) -> Any:
         """All rows of a row group."""
         with self._lock:
             if self._kept is None or self._kept[0] != number:
-                wanted = [name for k, name in enumerate(self.names) if k != self.position]
-                table = self._file.read_row_group(number, columns=wanted)
-                rows = np.column_stack([doubles(table.column(name)) for name in wanted])
-                self._kept = number, rows
+                table = self._file.read_row_group(number, columns=list(self._kinds))
+                self._kept = number, self._rows_of(table)
             return self._kept[1]
+
+    def _rows_of(self, table: Any) -> Any:
+        """The columns of a table besides the target, as an array or a frame."""
+        columns = {name: _values(table.column(name)) for name in self._kinds}
+        if not self.framed:
+            return np.column_stack(list(columns.values()))
+        import pandas as pd
+
+        return pd.DataFrame(columns)
 
     def target(self) -> NDArray[Any]:
         assert self.position is not None
@@ -260,3 +284,18 @@ class ParquetRows(_Part):
                 self.path, f"column {quoted(name)} is the target and of type {kind}: numbers or text are needed."
             )
         return np.asarray(values.cast(kind))
+
+
+def _kind(path: Path, column: Any) -> str:
+    """Whether a column holds numbers, text or dates; others are refused."""
+    kind = value_type(column.type)
+    for name, is_kind in (("number", is_number), ("text", is_text), ("date", is_date)):
+        if is_kind(kind):
+            return name
+    raise fault(path, f"column {quoted(column.name)} is of type {kind}, which is not read: drop it.")
+
+
+def _values(values: Any) -> Any:
+    """A column: numbers as doubles, text and dates as pandas has them."""
+    kind = value_type(values.type)
+    return doubles(values) if is_number(kind) else values.cast(kind).to_pandas()

@@ -48,15 +48,18 @@ def choose_basis(approximation: Landmarks | RandomFeatures, tasks: Sequence[Kern
 
 def _sample(inputs: Inputs, numbers: np.ndarray) -> Any:
     """Some rows after the transformers."""
-    X = take_rows(inputs.X, numbers)
-    if isinstance(inputs.X, RowScan):  # others have been looked at
+    X, scanned = take_rows(inputs.X, numbers), isinstance(inputs.X, RowScan)
+    if scanned and not inputs.X.framed:  # others have been looked at
         check_no_missing(X, numbers)
     if inputs.transformers is None:
         return checked_rows(X)
     try:
-        return checked_rows(clone(inputs.transformers).fit_transform(X))
+        found = clone(inputs.transformers).fit_transform(X)
     except Exception:  # transformers that need y
-        return checked_rows(clone(inputs.transformers).fit_transform(X, take_rows(inputs.y, numbers)))
+        found = clone(inputs.transformers).fit_transform(X, take_rows(inputs.y, numbers))
+    if scanned:
+        check_no_missing(found, numbers)
+    return checked_rows(found)
 
 
 def _check_given(rows: Any, features: int, columns: Any) -> None:

@@ -19,7 +19,7 @@ from ..criteria.base import situation_of
 from ..data import Problem, Targets
 from ..data.blocks import RowScan
 from ..data.coding import CodedTargets, Link, Pairs, code_targets, row_weights
-from ..data.streamed_fit import check_streamable
+from ..data.streamed_fit import streamable_rows
 from ..data.targets import Labels, check_sample_weight, read_labels
 from ..data.transformed_target import TransformedTargets
 from ..data.views import Inputs, Resampler, checked_rows
@@ -240,8 +240,8 @@ class _Data:
                 _refuse_single_class(request)
             transformers = Resampler(model.whole, model.place) if model.resamples else model.transformers
             X = checked_rows(request.X) if transformers is None else request.X
-            if isinstance(X, RowScan) and transformers is not None:
-                check_streamable(transformers)
+            if isinstance(X, RowScan):
+                X = streamable_rows(X, transformers)
             self._inputs[key] = Inputs(
                 X, request.y, request.folds, transformers, request.shared, model.transformer_params,
                 request.return_train_score, _transformed(model, request), model.sees_transformed,
