@@ -46,6 +46,10 @@ class Problem:
         """Number of rows."""
         return self.folds.n
 
+    def growth(self, number: int) -> float:
+        """Rows of the full data for each one that a split trains on: the factor of a penalty C on the mean loss."""
+        return (self.total or self.n) / len(self.folds.folds[number].train)
+
     def base(self, base: Base) -> Array:
         """The base matrix of all rows: read it, do not write."""
         if self.parent is not None:

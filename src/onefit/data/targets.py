@@ -11,6 +11,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .coding import code_classes
+from .problem import Problem
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -76,6 +77,12 @@ class Targets:
     def fold_weights(self, number: int) -> Array | None:
         """The weights of all rows in fold ``number``."""
         return self.weights[number] if isinstance(self.weights, tuple) else self.weights
+
+    def split_weights(self, problem: Problem, number: int, scale_penalty: bool = False) -> Array:
+        """How often and how much each row counts in a split, in units of C; zero for rows that it does not train on."""
+        counts, given = problem.folds.folds[number].counts, self.fold_weights(number)
+        weights = counts if given is None else counts * given
+        return problem.growth(number) * weights if scale_penalty else weights
 
     def take(self, rows: Rows, number: int) -> Targets:
         """The targets of some rows, with the weights of fold ``number``."""

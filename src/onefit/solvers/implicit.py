@@ -28,8 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..data import Targets
-from ..gram import Gram
 from ..machines.capabilities import Gradient, symmetric_product
 
 Array = NDArray[np.float64]
@@ -141,10 +139,3 @@ class TrainedSplits:
                 log_epsilon += epsilon
         gram = symmetric_product(np.column_stack(left), np.column_stack(right))
         return Gradient(np.nan, gram, log_penalty, log_epsilon)
-
-
-def split_weights(gram: Gram, targets: Targets, number: int, scale_penalty: bool) -> Array:
-    """How much each row counts in a split, in units of C; zero for rows that it does not train on."""
-    fold, given = gram.problem.folds.folds[number], targets.fold_weights(number)
-    growth = (gram.problem.total or gram.n) / len(fold.train) if scale_penalty else 1.0
-    return np.asarray(growth * (fold.counts if given is None else fold.counts * given))

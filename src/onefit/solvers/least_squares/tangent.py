@@ -112,9 +112,8 @@ def square_tangent(gram: Gram, targets: Targets, ridge: float, bias: bool, share
         return LeftOutByInverse(inverse, folds) if folds.leave_one_out else HeldOutByInverse(inverse, folds)
     K = gram.dense()
     machines = []
-    for number, fold in enumerate(folds):
-        given = targets.fold_weights(number)
-        weights = fold.counts if given is None else fold.counts * given
+    for number in range(len(folds)):
+        weights = targets.split_weights(gram.problem, number)
         rows = np.flatnonzero(weights > 0)
         diagonal = ridge * shares[number] / weights[rows]
         machines.append(_trained(K, targets.Y, rows, diagonal, bias))

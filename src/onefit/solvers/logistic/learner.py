@@ -167,10 +167,7 @@ class _Run:
 
     def _weights(self, number: int) -> Array:
         """How much each row counts in a split, in units of C."""
-        problem = self.gram.problem
-        fold, given = problem.folds.folds[number], self.targets.fold_weights(number)
-        growth = (problem.total or self.gram.n) / len(fold.train) if self.scale_penalty else 1.0
-        return growth * (fold.counts if given is None else fold.counts * given)
+        return self.targets.split_weights(self.gram.problem, number, self.scale_penalty)
 
     def _column(self, column: int) -> None:
         self.column, self.y = column, np.ascontiguousarray(self.targets.Y[:, column])

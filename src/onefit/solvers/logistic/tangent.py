@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
-from ..implicit import Stationary, TrainedSplits, split_weights
+from ..implicit import Stationary, TrainedSplits
 from .newton import LOSS, solve
 
 Array = NDArray[np.float64]
@@ -22,7 +22,7 @@ def logistic_tangent(gram: Gram, targets: Targets, C: float, bias: bool, scale_p
     K, folds, machines = gram.dense(), gram.problem.folds, []
     size = float(np.abs(K.diagonal()).max(initial=0.0))
     for number in range(len(folds)):
-        u = C * split_weights(gram, targets, number, scale_penalty)
+        u = C * targets.split_weights(gram.problem, number, scale_penalty)
         machines.append([_trained_logistic(K, y, u, bias, size) for y in targets.Y.T])
     return TrainedSplits(K, [fold.test for fold in folds], machines)
 

@@ -63,8 +63,7 @@ class Run:
         """How often and how much each row counts in a split; kept where splits are few: many columns ask for them."""
         found = self._weights.get(number)
         if found is None:
-            counts, given = self.gram.problem.folds.folds[number].counts, self.targets.fold_weights(number)
-            found = counts if given is None else counts * given
+            found = self.targets.split_weights(self.gram.problem, number)
             if len(self.gram.problem.folds) <= MANY_SPLITS:
                 self._weights[number] = found
         return found

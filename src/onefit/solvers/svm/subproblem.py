@@ -116,9 +116,7 @@ class Subproblem:
 
     def growth(self, number: int) -> float:
         """The factor of C in a split, where the penalty follows the number of training rows."""
-        gram = self.run.gram
-        total = gram.problem.total or gram.n
-        return total / len(gram.problem.folds.folds[number].train) if self.run.scale_penalty else 1.0
+        return self.run.gram.problem.growth(number) if self.run.scale_penalty else 1.0
 
     def dual(self, number: int, C: float) -> Dual:
         """The problem of a split."""

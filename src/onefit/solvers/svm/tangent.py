@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
-from ..implicit import Stationary, TrainedSplits, split_weights
+from ..implicit import Stationary, TrainedSplits
 from .bias import best_bias, kinks
 from .training import fit_columns
 
@@ -31,7 +31,7 @@ def support_vector_tangent(
     """Held-out values with derivatives, from a training on every split."""
     K, folds, machines = gram.dense(), gram.problem.folds, []
     for number in range(len(folds)):
-        weights = split_weights(gram, targets, number, scale_penalty)
+        weights = targets.split_weights(gram.problem, number, scale_penalty)
         machines.append([_trained(learner, K, y, C, weights, gram.positive) for y in targets.Y.T])
     return TrainedSplits(K, [fold.test for fold in folds], machines)
 
