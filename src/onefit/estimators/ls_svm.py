@@ -17,7 +17,16 @@ from .base import KernelMachine, OneVsRestMachine
 
 
 class _LeastSquaresMachine(KernelMachine):
-    """Kernel and fit, shared by the classifier and the regressor."""
+    """Parameters, kernel and fit, shared by the classifier and the regressor."""
+
+    def __init__(self, alpha=1.0, kernel="rbf", gamma=None, degree=3, coef0=1, kernel_params=None, fit_intercept=True):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
 
     def _check_params(self):
         check_number("alpha", self.alpha, "non-negative")
@@ -84,13 +93,7 @@ class LSSVC(OneVsRestMachine, _LeastSquaresMachine):
         fit_intercept=True,
         class_weight=None,
     ):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.fit_intercept = fit_intercept
+        super().__init__(alpha, kernel, gamma, degree, coef0, kernel_params, fit_intercept)
         self.class_weight = class_weight
 
     def fit(self, X, y, sample_weight=None):
@@ -123,15 +126,6 @@ class LSSVR(RegressorMixin, _LeastSquaresMachine):
     >>> round(float(model.predict([[1.5]])[0]), 2)
     101.0
     """
-
-    def __init__(self, alpha=1.0, kernel="rbf", gamma=None, degree=3, coef0=1, kernel_params=None, fit_intercept=True):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.fit_intercept = fit_intercept
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

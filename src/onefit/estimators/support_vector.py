@@ -29,6 +29,16 @@ class SupportVectorMachine(KernelMachine, ABC):
     A column is a pair of classes, or a regression.
     """
 
+    def __init__(self, C, kernel, gamma, degree, coef0, fit_intercept, tol, max_iter):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
     @abstractmethod
     def learner(self) -> SupportVectorLearner:
         """The loss, with its parameters and the bias, if there is one."""
@@ -101,15 +111,8 @@ class SupportVectorClassifier(WeightedClassifier, SupportVectorMachine):
         tol=1e-10,
         max_iter=-1,
     ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
+        super().__init__(C, kernel, gamma, degree, coef0, fit_intercept, tol, max_iter)
         self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
 
     def decision_function(self, X):
         """Signed values (n,) for two classes; votes and confidence (n, n_classes) for more, as in ``SVC``."""
@@ -275,15 +278,8 @@ class EpsilonSVR(RegressorMixin, SupportVectorMachine):
         tol=1e-10,
         max_iter=-1,
     ):
-        self.C = C
+        super().__init__(C, kernel, gamma, degree, coef0, fit_intercept, tol, max_iter)
         self.epsilon = epsilon
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

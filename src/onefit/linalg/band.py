@@ -131,10 +131,7 @@ class BandFactor(Factor):
         bad = self.singular(ridges)
         ((_, inverse),) = self.inverses(ridges)
         dual = inverse.apply(Y)
-        bias = np.zeros((len(ridges), Y.shape[1]))
-        if self.null is not None and self.coupling is not None:
-            bias = self.null @ Y - self.coupling @ dual
-        return Solved(dual, bias, self.rounding(ridges), bad)
+        return Solved(dual, self.biases(Y, dual), self.rounding(ridges), bad)
 
 
 @dataclass(frozen=True)

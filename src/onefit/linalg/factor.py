@@ -66,6 +66,11 @@ class Factor(ABC):
 
     @property
     @abstractmethod
+    def null(self) -> Array | None:
+        """The unit vector that was projected out first (an unpenalised bias), if there is one."""
+
+    @property
+    @abstractmethod
     def coupling(self) -> Array | None:
         """``K null``, of K before the projection; None without one."""
 
@@ -93,6 +98,12 @@ class Factor(ABC):
     @abstractmethod
     def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
         """The ridges, with bad ones replaced by some that can be computed with: their results are not used."""
+
+    def biases(self, Y: Array, dual: Array) -> Array:
+        """The bias (L, c) that goes with solutions ``dual`` (L, n, c) for targets Y; zero without a bias direction."""
+        if self.null is None or self.coupling is None:
+            return np.zeros((len(dual), Y.shape[1]))
+        return np.asarray(self.null @ Y - self.coupling @ dual)
 
     def rounding(self, ridges: Array) -> Array:
         """Relative size of rounding and neglected parts in a solution: ``inaccuracy / min |s + ridge|``."""

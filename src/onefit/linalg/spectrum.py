@@ -86,10 +86,7 @@ class Spectrum(Factor):
         if minimum_norm and bad.any():
             inverse = self.pseudo_inverse(ridges[bad])
             dual[bad], error[bad] = inverse.apply(Y), self.inaccuracy * inverse.norms()
-        bias = np.zeros((len(ridges), Y.shape[1]))
-        if self.null is not None and self.coupling is not None:
-            bias = self.null @ Y - self.coupling @ dual
-        return Solved(dual, bias, error, bad)
+        return Solved(dual, self.biases(Y, dual), error, bad)
 
     def pseudo_inverse(self, ridges: Array) -> SpectralInverse:
         """Of singular ``K + ridge I``: pivots up to ``n eps |K + ridge I|`` are rounding, as in ``numpy.linalg.lstsq``.
