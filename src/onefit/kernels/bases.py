@@ -130,49 +130,37 @@ HOMOGENEITY: dict[Base, int] = {sqdist: 2, dot: 2, cityblock: 1}
 """Bases of rows with scaled features: features times s multiply the base by s to this power."""
 
 
-@dataclass(frozen=True)
-class ScaledFeatures:
-    """A base matrix of rows whose features are multiplied by ``factors``, one for each."""
-
-    base: Base
-    factors: tuple[float, ...]
-
-    def __call__(self, X: Any, Y: Any = None) -> Array:
-        return self.base(scale_features(X, self.factors), None if Y is None else scale_features(Y, self.factors))
+Change = Callable[[Any, tuple[Any, ...]], Any]
+"""How features are changed, ``change(X, by)``: ``scale_features``, ``select_features`` or ``map_features``."""
 
 
 @dataclass(frozen=True)
-class SelectedFeatures:
-    """A base matrix of rows with some of their features only."""
+class ChangedFeatures:
+    """A base matrix of rows whose features are scaled, selected or mapped: ``base(change(X, by), change(Y, by))``."""
 
     base: Base
-    columns: tuple[int, ...]
+    change: Change
+    by: tuple[Any, ...]
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        return self.base(select_features(X, self.columns), None if Y is None else select_features(Y, self.columns))
-
-
-@dataclass(frozen=True)
-class MappedFeatures:
-    """A base matrix of rows that are multiplied by a ``matrix``, given by its rows, from the right."""
-
-    base: Base
-    matrix: tuple[tuple[float, ...], ...]
-
-    def __call__(self, X: Any, Y: Any = None) -> Array:
-        return self.base(map_features(X, self.matrix), None if Y is None else map_features(Y, self.matrix))
+        return self.base(self.change(X, self.by), None if Y is None else self.change(Y, self.by))
 
 
 def root(base: Base) -> Base:
-    """The base of rows as they are, from one of scaled, selected or mapped features."""
-    while isinstance(base, ScaledFeatures | SelectedFeatures | MappedFeatures):
+    """The base of rows as they are, from one of changed features."""
+    while isinstance(base, ChangedFeatures):
         base = base.base
     return base
 
 
-def of_scaled_features(base: Base, factors: tuple[float, ...]) -> Base:
-    """The base of scaled rows: the base itself where all factors are one, so that kernels share its matrix."""
-    return base if all(factor == 1.0 for factor in factors) else ScaledFeatures(base, factors)
+def of_changed_features(base: Base, change: Change, by: tuple[Any, ...]) -> Base:
+    """The base of changed rows: the base itself where nothing changes, so that kernels share its matrix."""
+    return base if changes_nothing(change, by) else ChangedFeatures(base, change, by)
+
+
+def changes_nothing(change: Change, by: tuple[Any, ...]) -> bool:
+    """Whether all features are multiplied by one."""
+    return change is scale_features and all(factor == 1.0 for factor in by)
 
 
 def scale_features(X: Any, factors: tuple[float, ...]) -> Any:

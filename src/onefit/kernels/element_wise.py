@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Kernel, Lookup
-from .bases import HOMOGENEITY, Array, Base, cityblock, of_scaled_features, sqdist
+from .bases import HOMOGENEITY, Array, Base, cityblock, of_changed_features, scale_features, sqdist
 from .parameters import Gamma, NotDifferentiableError, check_gamma, resolve_gamma
 from .row_pairs import RowPairs
 
@@ -160,7 +160,7 @@ class WithGamma(ElementWise):
     @property
     def own_base(self) -> Base:
         base = type(self).base
-        return of_scaled_features(base, self._factors) if isinstance(self.gamma, tuple) else base
+        return of_changed_features(base, scale_features, self._factors) if isinstance(self.gamma, tuple) else base
 
     @property
     def follows_data(self) -> bool:
@@ -181,5 +181,5 @@ class WithGamma(ElementWise):
     def input_gradient(self, rows: RowPairs, B: Array) -> Array:
         if not isinstance(self.gamma, tuple):
             return super().input_gradient(rows, B)
-        scaled = replace(cast(Any, self), gamma=1.0).input_gradient(rows.scaled(self._factors), B)
+        scaled = replace(cast(Any, self), gamma=1.0).input_gradient(rows.changed(scale_features, self._factors), B)
         return np.asarray(scaled * np.array(self._factors))

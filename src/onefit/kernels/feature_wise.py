@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Derived, Kernel, Lookup
-from .bases import Array, Base, MappedFeatures, SelectedFeatures, check_columns, of_scaled_features
+from .bases import (
+    Array,
+    Base,
+    Change,
+    check_columns,
+    map_features,
+    of_changed_features,
+    scale_features,
+    select_features,
+)
 from .parameters import check_several
 from .row_pairs import RowPairs
 
@@ -19,13 +28,22 @@ from .row_pairs import RowPairs
 class _OfFeatures(Derived):
     """A kernel of rows whose features are seen in another way; what it reads are base matrices of such rows."""
 
+    @property
     @abstractmethod
-    def _base(self, base: Base) -> Base:
-        """The base matrix as a function of the rows themselves."""
+    def _change(self) -> tuple[Change, tuple[Any, ...]] | None:
+        """How the kernel inside sees the rows: ``change(X, by)``; None: as they are."""
 
     @abstractmethod
+    def _of_features(self, gradient: Array, by: tuple[Any, ...], n_features: int) -> Array:
+        """A gradient with respect to the changed features (n, r) as one with respect to the features (n, d)."""
+
+    def _base(self, base: Base) -> Base:
+        """The base matrix as a function of the rows themselves."""
+        return base if self._change is None else of_changed_features(base, *self._change)
+
     def _rows(self, rows: RowPairs) -> RowPairs:
         """The rows as the kernel inside sees them."""
+        return rows if self._change is None else rows.changed(*self._change)
 
     @property
     def bases(self) -> frozenset[Base]:
@@ -39,6 +57,10 @@ class _OfFeatures(Derived):
 
     def pullback(self, rows: RowPairs, G: Array) -> Array:
         return self.kernel.pullback(self._rows(rows), G)
+
+    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
+        found = self.kernel.input_gradient(self._rows(rows), B)
+        return found if self._change is None else self._of_features(found, self._change[1], rows.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -105,14 +127,11 @@ class ARD(_OfFeatures):
         return factors
 
     @property
-    def _key(self) -> tuple[float, ...] | None:
-        return None if self.factors is None else tuple(self.factors.tolist())
+    def _change(self) -> tuple[Change, tuple[Any, ...]] | None:
+        return None if self.factors is None else (scale_features, tuple(self.factors.tolist()))
 
-    def _base(self, base: Base) -> Base:
-        return base if self._key is None else of_scaled_features(base, self._key)
-
-    def _rows(self, rows: RowPairs) -> RowPairs:
-        return rows if self._key is None else rows.scaled(self._key)
+    def _of_features(self, gradient: Array, by: tuple[Any, ...], n_features: int) -> Array:
+        return np.asarray(gradient * np.array(by))
 
     @property
     def _learned_inside(self) -> NDArray[np.bool_]:
@@ -148,10 +167,6 @@ class ARD(_OfFeatures):
         if self.groups is not None:
             features = np.array([features[list(group)].sum() for group in self.groups])
         return np.concatenate([own, features])
-
-    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
-        found = self.kernel.input_gradient(self._rows(rows), B)
-        return found if self.factors is None else found * self.factors
 
 
 @dataclass(frozen=True)
@@ -198,19 +213,17 @@ class Columns(_OfFeatures):
         columns = tuple(column % n_features for column in self._positions)
         return replace(self, kernel=self.kernel.bound(len(columns), variance), columns=columns)
 
-    def _base(self, base: Base) -> Base:
-        return SelectedFeatures(base, self._positions)
+    @property
+    def _change(self) -> tuple[Change, tuple[Any, ...]]:
+        return select_features, self._positions
 
-    def _rows(self, rows: RowPairs) -> RowPairs:
-        return rows.selected(self._positions)
+    def _of_features(self, gradient: Array, by: tuple[Any, ...], n_features: int) -> Array:
+        found = np.zeros((len(gradient), n_features))
+        np.add.at(found.T, list(by), gradient.T)
+        return found
 
     def rank(self, n_features: int) -> float:
         return self.kernel.rank(len(self.columns))
-
-    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
-        found = np.zeros(rows.X.shape)
-        np.add.at(found.T, list(self._positions), self.kernel.input_gradient(self._rows(rows), B).T)
-        return found
 
 
 @dataclass(frozen=True)
@@ -254,15 +267,12 @@ class Metric(_OfFeatures):
         directions = n_features if self.matrix is None else len(self.matrix[0])
         return replace(self, kernel=self.kernel.bound(directions, variance))
 
-    def _base(self, base: Base) -> Base:
-        return base if self.matrix is None else MappedFeatures(base, self.matrix)
+    @property
+    def _change(self) -> tuple[Change, tuple[Any, ...]] | None:
+        return None if self.matrix is None else (map_features, self.matrix)
 
-    def _rows(self, rows: RowPairs) -> RowPairs:
-        return rows if self.matrix is None else rows.mapped(self.matrix)
-
-    def input_gradient(self, rows: RowPairs, B: Array) -> Array:
-        found = self.kernel.input_gradient(self._rows(rows), B)
-        return found if self.matrix is None else found @ np.array(self.matrix).T
+    def _of_features(self, gradient: Array, by: tuple[Any, ...], n_features: int) -> Array:
+        return np.asarray(gradient @ np.array(by).T)
 
 
 def _checked_columns(columns: Any) -> tuple[str | int, ...]:

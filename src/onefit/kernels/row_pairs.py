@@ -11,15 +11,13 @@ from .bases import (
     BLOCK,
     Array,
     Base,
-    MappedFeatures,
-    ScaledFeatures,
-    SelectedFeatures,
+    Change,
+    ChangedFeatures,
+    changes_nothing,
     cityblock,
     dense,
     dot,
-    map_features,
     scale_features,
-    select_features,
     sqdist,
 )
 from .parameters import NotDifferentiableError
@@ -28,24 +26,19 @@ from .parameters import NotDifferentiableError
 class RowPairs:
     """Rows X, and Y or X again, with the base matrices between them, each computed at most once.
 
-    Kernels are evaluated and differentiated on them: ``base`` gives matrices, ``scaled``, ``selected`` and ``mapped``
-    the rows as kernels with scales, columns or a matrix of their own see them.
+    Kernels are evaluated and differentiated on them: ``base`` gives matrices, ``changed`` the rows as kernels with
+    scales, columns or a matrix of their own see them.
     """
 
     def __init__(self, X: Any, Y: Any = None) -> None:
         self.X, self.Y = X, Y
         self._bases: dict[Base, Array] = {}
-        self._scaled: dict[tuple[float, ...], RowPairs] = {}
-        self._parts: dict[tuple[Any, ...], RowPairs] = {}
+        self._changed: dict[tuple[Change, tuple[Any, ...]], RowPairs] = {}
 
     def base(self, base: Base) -> Array:
         """The base matrix between the rows: read it, do not write."""
-        if isinstance(base, ScaledFeatures):
-            return self.scaled(base.factors).base(base.base)
-        if isinstance(base, SelectedFeatures):
-            return self.selected(base.columns).base(base.base)
-        if isinstance(base, MappedFeatures):
-            return self.mapped(base.matrix).base(base.base)
+        if isinstance(base, ChangedFeatures):
+            return self.changed(base.change, base.by).base(base.base)
         if base not in self._bases:
             self._bases[base] = base(self.X, self.Y)
         return self._bases[base]
@@ -54,34 +47,20 @@ class RowPairs:
         """A copy of the base matrix, which may be written."""
         return self.base(base).copy()
 
-    def scaled(self, factors: tuple[float, ...]) -> RowPairs:
-        """The rows with their features multiplied by factors."""
-        if all(factor == 1.0 for factor in factors) and len(factors) == self.X.shape[1]:
+    def changed(self, change: Change, by: tuple[Any, ...]) -> RowPairs:
+        """The rows with their features scaled, selected or mapped."""
+        if changes_nothing(change, by) and len(by) == self.X.shape[1]:
             return self
-        if factors not in self._scaled:
-            self._scaled[factors] = self._changed(scale_features, factors)
-        return self._scaled[factors]
-
-    def selected(self, columns: tuple[int, ...]) -> RowPairs:
-        """The rows with some of their columns."""
-        if columns not in self._parts:
-            self._parts[columns] = self._changed(select_features, columns)
-        return self._parts[columns]
-
-    def mapped(self, matrix: tuple[tuple[float, ...], ...]) -> RowPairs:
-        """The rows multiplied by a matrix."""
-        if matrix not in self._parts:
-            self._parts[matrix] = self._changed(map_features, matrix)
-        return self._parts[matrix]
-
-    def _changed(self, change: Callable[..., Any], by: tuple[Any, ...]) -> RowPairs:
-        return RowPairs(change(self.X, by), None if self.Y is None else change(self.Y, by))
+        if (change, by) not in self._changed:
+            Y = None if self.Y is None else change(self.Y, by)
+            self._changed[change, by] = RowPairs(change(self.X, by), Y)
+        return self._changed[change, by]
 
     def forget_scaled(self) -> None:
         """Drop the matrices of scaled rows: the next step of a search has other scales."""
-        self._scaled.clear()
-        for part in self._parts.values():
-            part.forget_scaled()
+        self._changed = {key: rows for key, rows in self._changed.items() if key[0] is not scale_features}
+        for rows in self._changed.values():
+            rows.forget_scaled()
 
     def input_gradient(self, base: Base, S: Array) -> Array:
         r"""``Σ_b S_ab ∂base(x_a, y_b)/∂x_a`` for all rows a, shape (n, d); in place of an n x n x d array.
