@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
+from .._arrays import Array, Indices
 from ..criteria.row_losses import LOSSES, Loss
 from ..machines.registry import read_machine
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Retraining:
         """Number of rows."""
         return len(self.K)
 
-    def losses(self, train: Rows, tested: Rows) -> Array:
+    def losses(self, train: Indices, tested: Indices) -> Array:
         """Losses of ``tested`` rows by the machine that is trained on ``train``."""
         model = clone(self.estimator)
         if self.scale_penalty:
@@ -72,18 +70,18 @@ def read_retraining(K: Any, y: Any, estimator: Any, loss: Loss | None, scale_pen
 class Draw:
     """Rows to train on, one of them that is removed or replaced, its replacement, and the rows that are left over."""
 
-    train: Rows
+    train: Indices
     removed: int
     replacement: int
-    rest: Rows
+    rest: Indices
 
     @property
-    def without(self) -> Rows:
+    def without(self) -> Indices:
         """The training rows less the removed one."""
         return np.asarray(self.train[self.train != self.removed])
 
     @property
-    def replaced(self) -> Rows:
+    def replaced(self) -> Indices:
         """The training rows with the replacement in place of the removed one."""
         return np.asarray(np.where(self.train == self.removed, self.replacement, self.train))
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Indices
 from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient, HeldOutTangent
 from ..machines.evidence import Evidence, OutOfFold
-from .base import Array
 from .row_losses import ERROR, Loss, left_out_losses, loss_slope, row_losses
 
 
@@ -113,7 +112,7 @@ def held_out_losses(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> l
 
 
 def held_out_gradient(
-    evidence: Evidence, tangent: HeldOutTangent, tested: list[NDArray[np.intp]], loss: Loss | None, aggregate: str
+    evidence: Evidence, tangent: HeldOutTangent, tested: list[Indices], loss: Loss | None, aggregate: str
 ) -> Gradient:
     """The mean held-out loss of one candidate with derivatives; ``tested`` are the rows of each split."""
     coded = evidence.machine.coded

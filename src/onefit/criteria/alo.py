@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
 from ._mean_losses import held_out_losses, left_out_loss, mean_loss
-from .base import Array, Criterion
+from .base import Criterion
 from .row_losses import Loss, check_loss
 
 

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array
 from ..data.targets import Labels
 from ..kernels import NotDifferentiableError
 from ..machines import Exactness
@@ -19,8 +19,6 @@ from ..machines.evidence import Evidence
 from ..machines.registry import estimators_read_as, estimators_that_offer
 from ._calling import evidence_of
 from .row_losses import refuse_loss_of_classes
-
-Array = NDArray[np.float64]
 
 READS = ("gram", "labels", "spectrum", "left_out", "heldout", *CAPABILITIES)
 """Everything that a criterion can read: entries of the Gram matrix, the target, the spectrum of the Gram matrix, values

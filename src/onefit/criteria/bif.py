@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
 from ._mean_losses import held_out_gradient, held_out_losses, mean_loss
-from .base import Array, Criterion
+from .base import Criterion
 from .row_losses import Loss, check_aggregate, check_loss
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..kernels import Kernel
 from ..machines.evidence import Evidence
-from .base import Array, Criterion
+from .base import Criterion
 
 FLOOR = 0.5 * 0.01**2
 """Least Ω of logarithms: that of one parameter within a hundredth of one, where the logarithm vanishes."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._arrays import Array
 from .._checks import check_number
 from ..machines import Exactness
 from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
 from ._mean_losses import held_out_gradient, held_out_losses, mean_loss
-from .base import Array, Criterion
+from .base import Criterion
 from .row_losses import Loss, check_aggregate, check_loss
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.evidence import Evidence
 from ._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses, tested_share
-from .base import Array, Criterion, check_factor
+from .base import Criterion, check_factor
 from .row_losses import Loss, check_loss
 
 

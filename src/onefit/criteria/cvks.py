@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._arrays import Array
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
 from ._mean_losses import held_out_losses, mean_loss
-from .base import Array, Criterion, check_factor
+from .base import Criterion, check_factor
 from .row_losses import Loss, check_aggregate, check_loss
 from .stability import check_norm, stability_of
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.evidence import Evidence
 from ._eigenvalue_sums import check_components, head_and_tail
 from ._mean_losses import empirical_risk
-from .base import Array, Criterion, check_factor
+from .base import Criterion, check_factor
 
 
 @dataclass(frozen=True)

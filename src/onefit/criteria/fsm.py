@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Mask
 from ..machines.evidence import Evidence
-from .base import Array, Criterion
+from .base import Criterion
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class FSM(Criterion):
         return np.full(evidence.size, float(np.mean(values)))
 
 
-def _of_class(inside: NDArray[np.bool_], class_sums: Array, sums: Array) -> float:
+def _of_class(inside: Mask, class_sums: Array, sums: Array) -> float:
     """One class against the rest."""
     towards = class_sums / inside.sum()
     away = (sums - class_sums) / (~inside).sum()

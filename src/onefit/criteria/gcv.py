@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
-from .base import Array, Criterion
+from .base import Criterion
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
 from ._checks import indefinite
-from .base import Array, Criterion, Situation
+from .base import Criterion, Situation
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines import Exactness
 from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
 from ._mean_losses import held_out_gradient, left_out_loss
-from .base import Array, Criterion
+from .base import Criterion
 from .row_losses import Loss, check_loss
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.evidence import Evidence
 from ._eigenvalue_sums import check_components, head_and_tail
-from .base import Array, Criterion
+from .base import Criterion
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._arrays import Array
 from ..machines.evidence import Evidence
 from ._mean_losses import empirical_risk
-from .base import Array, Criterion, check_factor
+from .base import Criterion, check_factor
 from .row_losses import Loss, check_loss
 from .stability import check_norm, stability_of
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import Array, Mask
 from ..data.coding import Coding
 from ..kernels import NotDifferentiableError
 from ..losses.margin import HingeLoss, SlopedLoss
 from ..losses.residual import AbsoluteLoss, SquaredLoss
 
-Array = NDArray[np.float64]
 Loss = str | Callable[[Array, Array], Array]
 
 ERROR = "error"
@@ -83,7 +83,7 @@ def left_out_losses(loss: Loss, coding: Coding, labels: NDArray[Any], values: Ar
     return losses
 
 
-def _called(loss: Callable[[Array, Array], Array], Y: Array, F: Array, counted: NDArray[np.bool_]) -> Array:
+def _called(loss: Callable[[Array, Array], Array], Y: Array, F: Array, counted: Mask) -> Array:
     """A user's function, called for one machine at a time with the targets and values that count (m,)."""
     losses = np.zeros(F.shape)
     y = Y[counted]

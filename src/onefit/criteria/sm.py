@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from .._checks import check_count
 from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
 from ._checks import indefinite, refuse_indefinite
-from .base import Array, Criterion
+from .base import Criterion
 
 
 @dataclass(frozen=True)

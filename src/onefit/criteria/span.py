@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Indices
 from ..machines.capabilities import Margin
 from ..machines.evidence import Evidence
-from .base import Array, Criterion
+from .base import Criterion
 
 RIDGE = 1e-12
 """Ridge of the span's linear system, relative to the diagonal of K: duplicated support vectors make it singular."""
@@ -83,7 +83,7 @@ def squared_spans(K: Array, margin: Margin) -> Array:
     return spans
 
 
-def _inverse(K: Array, margin: Margin, free: NDArray[np.intp], size: float) -> Array:
+def _inverse(K: Array, margin: Margin, free: Indices, size: float) -> Array:
     m = len(free)
     system = np.zeros((m + margin.bias, m + margin.bias))
     system[:m, :m] = K[np.ix_(free, free)] + np.diag(margin.ridge[free] + RIDGE * size)

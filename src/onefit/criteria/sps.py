@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient, symmetric_product
 from ..machines.evidence import Evidence
 from ._checks import refuse_negative_eigenvalues
 from ._mean_losses import empirical_risk
-from .base import Array, Criterion, check_factor
+from .base import Criterion, check_factor
 from .row_losses import Loss, check_loss
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from ..gram.contract import Gram
 from ..machines.evidence import Evidence
 from ._calling import evidence_of
-from .base import Array
 
 NORMS = ("spectral", "trace", "frobenius")
 

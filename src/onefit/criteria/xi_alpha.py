@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arrays import Array
 from ..machines.evidence import Evidence
-from .base import Array, Criterion
+from .base import Criterion
 
 
 @dataclass(frozen=True)

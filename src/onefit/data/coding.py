@@ -13,10 +13,10 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._arrays import Array, Mask
 from .folds import Folds
 
-Array = NDArray[np.float64]
-Columns = tuple[Array, Array, NDArray[np.bool_]]
+Columns = tuple[Array, Array, Mask]
 """(targets, decision values, which targets count)."""
 Link = Callable[[Array], Array]
 """From decision values t to the probability of the class that is set against another, or the rest:
@@ -96,7 +96,7 @@ class Coding:
         full[:, columns] = decision[:, columns]
         return full
 
-    def lose(self, values: Array, absent: NDArray[np.bool_]) -> None:
+    def lose(self, values: Array, absent: Mask) -> None:
         """Make classes that were not trained on lose: ``values`` (…, c) are changed."""
         values[..., absent] = np.finfo(np.float64).min
 
@@ -160,7 +160,7 @@ class PairCoding(Coding):
             most[..., i] += ~surely[..., k]
         return fewest, most
 
-    def can_win(self, lower: Array, upper: Array, present: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+    def can_win(self, lower: Array, upper: Array, present: NDArray[Any] | None = None) -> Mask:
         """Which of the present classes (…, l, k) may be predicted for values within intervals (…, l, c).
 
         A class is ruled out if another is sure of more votes than it can have, or of as many and comes first; with
@@ -188,7 +188,7 @@ class PairCoding(Coding):
         full[:, columns] = np.column_stack([-part, part]) if part.ndim == 1 else part
         return full
 
-    def lose(self, values: Array, absent: NDArray[np.bool_]) -> None:
+    def lose(self, values: Array, absent: Mask) -> None:
         first, second = np.triu_indices(len(absent), 1)
         values[..., absent[second]] = -1.0
         values[..., absent[first]] = 1.0

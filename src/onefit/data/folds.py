@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Rows = NDArray[np.intp]
+from .._arrays import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -23,17 +22,17 @@ class Fold:
     """
 
     n: int
-    test: Rows
-    removed: Rows
-    given_train: Rows | None = None
+    test: Indices
+    removed: Indices
+    given_train: Indices | None = None
 
     @property
-    def train(self) -> Rows:
+    def train(self) -> Indices:
         """The rows trained on."""
         return np.delete(np.arange(self.n), self.removed) if self.given_train is None else self.given_train
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> Array:
         """How often each of the n rows is trained on."""
         if self.given_train is not None:
             return np.bincount(self.given_train, minlength=self.n).astype(np.float64)
@@ -42,7 +41,7 @@ class Fold:
         return counts
 
     @cached_property
-    def test_in_removed(self) -> Rows:
+    def test_in_removed(self) -> Indices:
         """Where the tested rows stand among the removed ones."""
         return np.searchsorted(self.removed, self.test)
 
@@ -91,7 +90,7 @@ class Folds:
             for fold in self.folds
         )
 
-    def pooled(self, parts: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    def pooled(self, parts: list[Array]) -> list[Array]:
         """Values (L, rows, c) of each split's tested rows; of leave-one-out, one part with all rows in their order."""
         if not self.leave_one_out:
             return parts
@@ -109,7 +108,7 @@ class Folds:
         )
 
 
-def _as_rows(indices: Any, n: int, number: int, kind: str) -> Rows:
+def _as_rows(indices: Any, n: int, number: int, kind: str) -> Indices:
     rows = np.asarray(indices)
     if rows.dtype == bool:
         if len(rows) != n:
@@ -124,7 +123,7 @@ def _as_rows(indices: Any, n: int, number: int, kind: str) -> Rows:
     return (rows % n).astype(np.intp)
 
 
-def take_rows(data: Any, rows: Rows) -> Any:
+def take_rows(data: Any, rows: Indices) -> Any:
     """The given rows of an array, sparse matrix, pandas or polars object, or list."""
     if data is None:
         return None
@@ -137,7 +136,7 @@ def take_rows(data: Any, rows: Rows) -> Any:
     return [data[i] for i in rows]
 
 
-def take_metadata(value: Any, rows: Rows, n: int) -> Any:
+def take_metadata(value: Any, rows: Indices, n: int) -> Any:
     """The rows of metadata that has one value for each of n rows; anything else unchanged, as scikit-learn."""
     if getattr(value, "shape", None):
         length = value.shape[0]
@@ -148,7 +147,7 @@ def take_metadata(value: Any, rows: Rows, n: int) -> Any:
     return take_rows(value, rows) if length == n else value
 
 
-def take_block(pairwise: bool, data: Any, rows: Rows, columns: Rows | None) -> Any:
+def take_block(pairwise: bool, data: Any, rows: Indices, columns: Indices | None) -> Any:
     """``data[rows]``, or ``data[rows][:, columns]`` if the data are a precomputed Gram matrix."""
     if pairwise and sparse.issparse(data):
         return _by_rows(data)[rows][:, columns]

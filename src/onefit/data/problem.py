@@ -8,16 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Indices
 from ..kernels import Kernel, Precomputed
 from ..kernels.bases import Base
 from ..resources.ledger import Ledger
 from .folds import Folds
 from .ties import identical_rows
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Entries = Callable[[tuple[slice, slice], Base], Array]
 """A fresh array of base values of a part of some rows and columns."""
 
@@ -39,7 +37,7 @@ class Problem:
     parent: Problem | None = None
     _bases: dict[Base, Array] = field(default_factory=dict, repr=False)
     _smallest: dict[Base, float] = field(default_factory=dict, repr=False)
-    _identical: tuple[Rows | None] | None = field(default=None, repr=False)
+    _identical: tuple[Indices | None] | None = field(default=None, repr=False)
 
     @property
     def n(self) -> int:
@@ -84,7 +82,7 @@ class Problem:
             return self.parent._reads_inputs(kernel, block)
         return (block or not self.keep_bases) and not self.has_base(kernel)
 
-    def gram(self, kernel: Kernel, rows: Rows | None = None, columns: Rows | None = None) -> Array:
+    def gram(self, kernel: Kernel, rows: Indices | None = None, columns: Indices | None = None) -> Array:
         """A fresh Gram matrix of all rows, or its block [rows, columns].
 
         Entries are computed from base matrices of all rows, or from the rows' inputs where those do not exist or pay.
@@ -101,7 +99,7 @@ class Problem:
                 raise ValueError(f"{kernel} has values that are not finite on these data.")
             return K
 
-    def _from_bases(self, kernel: Kernel, rows: Rows | None, columns: Rows | None) -> Entries:
+    def _from_bases(self, kernel: Kernel, rows: Indices | None, columns: Indices | None) -> Entries:
         """Base values of some rows and columns, part by part, from those of all rows."""
         bases = {base: self.base(base) for base in kernel.bases}
         if rows is not None:
@@ -109,14 +107,14 @@ class Problem:
             bases = {base: values[block] for base, values in bases.items()}
         return lambda part, base: bases[base][part].copy()
 
-    def _from_inputs(self, rows: Rows | None, columns: Rows | None) -> Entries:
+    def _from_inputs(self, rows: Indices | None, columns: Indices | None) -> Entries:
         """Base values of some rows and columns, part by part, each computed when it is asked for."""
         left = self.X if rows is None else self.X[rows]
         right = left if columns is None else self.X[columns]
         return lambda part, base: base(left[part[0]], right[part[1]])
 
     @property
-    def identical_rows(self) -> Rows | None:
+    def identical_rows(self) -> Indices | None:
         """For every row the first one with the same inputs; None if all rows differ."""
         if self.parent is not None:
             return self.parent.identical_rows

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from .._arrays import Array, Indices
 from .coding import code_classes
 from .problem import Problem
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 def as_numbers(sample_weight: Any, name: str = "sample_weight") -> Array:
@@ -84,7 +81,7 @@ class Targets:
         weights = counts if given is None else counts * given
         return problem.growth(number) * weights if scale_penalty else weights
 
-    def take(self, rows: Rows, number: int) -> Targets:
+    def take(self, rows: Indices, number: int) -> Targets:
         """The targets of some rows, with the weights of fold ``number``."""
         weights = self.fold_weights(number)
         return Targets(self.Y[rows], None if weights is None else weights[rows])

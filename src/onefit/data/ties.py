@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from .._arrays import Array, Indices
 
 _DIGEST = 16
 """Bytes of a row's digest: two different rows of 10⁶ share one with a probability of 10⁻²⁷."""
@@ -30,7 +29,7 @@ _PROBED = 16
 """Columns by which rows are told apart first: most data need no others, and bytes of short rows need no digest."""
 
 
-def identical_rows(X: Any) -> Rows | None:
+def identical_rows(X: Any) -> Indices | None:
     """For every row of an array or a sparse matrix, the first one that is identical to it; None if all differ.
 
     Zero and minus zero are identical. Cost: O(n), and O(d) for each row that is like others in a few columns.
@@ -53,7 +52,7 @@ def identical_rows(X: Any) -> Rows | None:
     return first
 
 
-def _first_equal(keys: Iterable[bytes]) -> Rows | None:
+def _first_equal(keys: Iterable[bytes]) -> Indices | None:
     """For every key the position of the first one that equals it; None if all differ."""
     seen: dict[bytes, int] = {}
     first = np.array([seen.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
@@ -82,7 +81,7 @@ def _digest(*parts: memoryview) -> bytes:
     return digest.digest()
 
 
-def repeat_first(values: NDArray[Any], first: Rows | None, axis: int = 0) -> None:
+def repeat_first(values: NDArray[Any], first: Indices | None, axis: int = 0) -> None:
     """Give all members of a group, numbered alike in ``first``, the value of the first of them along an axis, in place.
 
     ``first`` are any numbers that are equal for rows of one group; None says that no two rows are.
@@ -98,7 +97,7 @@ def repeat_first(values: NDArray[Any], first: Rows | None, axis: int = 0) -> Non
     values[repeated] = values[source[repeated]]
 
 
-def interchangeable_rows(first: Rows | None, Y: Array, weights: Array | None) -> Rows | None:
+def interchangeable_rows(first: Indices | None, Y: Array, weights: Array | None) -> Indices | None:
     """Groups of identical rows, as in ``identical_rows``, that have equal targets and weights too.
 
     Leaving out one of them or another is the same, so that their leave-one-out values are equal.

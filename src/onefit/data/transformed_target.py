@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
+from .._arrays import Array
 from .folds import Folds, take_rows
 from .targets import Targets
 
@@ -44,9 +44,6 @@ class Recorder(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Remember rows, and give the answer."""
         self.asked = X
         return self.answer
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._arrays import Indices
 from ..criteria import CV
 from ..data.folds import Fold, Folds, take_rows
 from ..kernels import Columns, Kernel, Product, Scaled, Sum, WeightedSum
@@ -20,16 +20,14 @@ from ..search.routing import sample_weight_of
 from ..search.scorers import LossScorer
 from .kernel_path import NoStartError, PathTask, RoutedSearch
 
-Rows = NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class OuterFold:
     """A search on all rows, of which the training rows of one outer fold are taken, with ``folds`` of their own."""
 
     task: PathTask
-    train: Rows
-    test: Rows
+    train: Indices
+    test: Indices
     folds: Folds
     scoring: Any
 

@@ -8,8 +8,8 @@ from copy import copy
 from typing import TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Indices
 from ..data.folds import Folds
 from ..data.problem import Problem
 from ..kernels import Kernel
@@ -17,8 +17,6 @@ from ..linalg.cost import Route
 from ..linalg.factor import Factor
 from ..linalg.spectrum import Spectrum
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 T = TypeVar("T")
 
 _BLOCK = 1 << 18
@@ -68,11 +66,11 @@ class Gram(ABC):
         """K as an n x n array: read it, do not write. A NotUnderstoodError where K is never formed."""
 
     @abstractmethod
-    def block(self, rows: Rows, columns: Rows) -> Array:
+    def block(self, rows: Indices, columns: Indices) -> Array:
         """A fresh array of the entries ``K[rows, columns]``."""
 
     @abstractmethod
-    def part(self, rows: Rows) -> Gram:
+    def part(self, rows: Indices) -> Gram:
         """The Gram matrix of some rows alone, without folds."""
 
     @abstractmethod

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from .._arrays import Array, Indices
 from ..data.folds import Folds
 from ..data.problem import Problem
 from ..kernels import Kernel, Precomputed
@@ -17,7 +18,7 @@ from ..linalg.lapack import MOST_ROWS, cholesky_in_place
 from ..linalg.spectrum import Spectrum, decompose
 from ..linalg.structure import identity_spectrum, structured, without
 from ..resources.ledger import Ledger
-from .contract import Array, Gram, Rows, strips_of
+from .contract import Gram, strips_of
 
 
 class DenseGram(Gram):
@@ -51,10 +52,10 @@ class DenseGram(Gram):
     def untouched(self) -> bool:  # type: ignore[override]
         return not (self._matrix or self.problem.has_base(self.kernel))
 
-    def block(self, rows: Rows, columns: Rows) -> Array:
+    def block(self, rows: Indices, columns: Indices) -> Array:
         return self.problem.gram(self.kernel, rows, columns)
 
-    def part(self, rows: Rows) -> Gram:
+    def part(self, rows: Indices) -> Gram:
         return DenseGram.of_matrix(self.problem.gram(self.kernel, rows), self.positive, self.problem.ledger)
 
     def times(self, B: Array) -> Array:

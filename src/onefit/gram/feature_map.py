@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .._arrays import Array, Indices
 from .._public import set_module
 from ..kernels import Gaussian, Kernel
 from ..kernels.parameters import known_gamma
 from ..linalg.ordered_cholesky import ordered_cholesky
 from ..linalg.unlocked import divide_rows
-
-Array = NDArray[np.float64]
 
 ROUNDED = 10 * float(np.finfo(np.float64).eps)
 """Ridge that is added to the kernel of the landmarks, for each of them and relative to the largest diagonal entry, and
@@ -80,7 +78,7 @@ class LandmarkMap(FeatureMap):
 
     kernel: Kernel
     landmarks: Any
-    kept: NDArray[np.intp]
+    kept: Indices
     lower: Array
 
     @classmethod

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import linalg
 
+from .._arrays import Array, Indices
 from .._exceptions import NotUnderstoodError
 from ..data.folds import Folds
 from ..data.problem import Problem
@@ -21,7 +22,7 @@ from ..linalg.factor import EPS, unit_bias
 from ..linalg.spectrum import Spectrum, decompose
 from ..linalg.structure import without
 from ..resources.ledger import Ledger
-from .contract import Array, Gram, Rows, strips_of
+from .contract import Gram, strips_of
 
 
 class FeatureGram(Gram):
@@ -44,10 +45,10 @@ class FeatureGram(Gram):
     def dense(self) -> Array:
         raise NotUnderstoodError("features stand for the Gram matrix, which is never formed: this needs all of it")
 
-    def block(self, rows: Rows, columns: Rows) -> Array:
+    def block(self, rows: Indices, columns: Indices) -> Array:
         return self.Z[rows] @ self.Z[columns].T
 
-    def part(self, rows: Rows) -> Gram:
+    def part(self, rows: Indices) -> Gram:
         return FeatureGram(self.Z[rows], ledger=self.problem.ledger)
 
     def times(self, B: Array) -> Array:

@@ -6,13 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from .._arrays import Array, Indices
 from ..kernels import Kernel
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 RESERVOIR = 10
 """Rows among which a landmark is chosen, for each landmark: more rows change the choice hardly, and cost more."""
@@ -34,14 +31,14 @@ COMPARED = 64
 """Rows on which kernels are compared to find one of middle width, and of which diagonals are taken at a time."""
 
 
-def reservoir(n: int, n_landmarks: int, rng: np.random.RandomState) -> Rows:
+def reservoir(n: int, n_landmarks: int, rng: np.random.RandomState) -> Indices:
     """Row numbers, ascending, of a uniform sample that landmarks are chosen from."""
     wanted = min(RESERVOIR * n_landmarks, max(n_landmarks, LARGEST_FACTOR // n_landmarks))
     size = min(n, max(wanted, SMALLEST_RESERVOIR))
     return np.sort(rng.choice(n, size, replace=False)).astype(np.intp)
 
 
-def choose(method: str, X: Any, kernel: Kernel, n_landmarks: int, rng: np.random.RandomState) -> Rows:
+def choose(method: str, X: Any, kernel: Kernel, n_landmarks: int, rng: np.random.RandomState) -> Indices:
     """The numbers of rows of X (N, d) that become landmarks, in order of importance."""
     m = min(n_landmarks, X.shape[0])
     if method == "uniform":
@@ -52,7 +49,7 @@ def choose(method: str, X: Any, kernel: Kernel, n_landmarks: int, rng: np.random
         return np.asarray(kmeans_plusplus(X, m, random_state=rng)[1], dtype=np.intp)
     bound = kernel.bound(X.shape[1])
 
-    def between(rows: Rows, columns: Rows) -> Array:
+    def between(rows: Indices, columns: Indices) -> Array:
         return bound.evaluate(lambda base: base(X[rows], X[columns]))
 
     parts = [np.arange(first, min(first + COMPARED, X.shape[0])) for first in range(0, X.shape[0], COMPARED)]
@@ -61,8 +58,8 @@ def choose(method: str, X: Any, kernel: Kernel, n_landmarks: int, rng: np.random
 
 
 def randomly_pivoted_cholesky(
-    between: Callable[[Rows, Rows], Array], diagonal: Array, m: int, rng: np.random.RandomState
-) -> Rows:
+    between: Callable[[Indices, Indices], Array], diagonal: Array, m: int, rng: np.random.RandomState
+) -> Indices:
     r"""Rows drawn with probability proportional to the diagonal of what is left of K after those drawn before.
 
     ``between(rows, columns)`` are entries of K. Pivots are proposed in blocks from the diagonal at the beginning of

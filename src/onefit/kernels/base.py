@@ -9,11 +9,11 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel as ScikitLearnKernel
 from sklearn.utils import check_array
 
-from .bases import Array, Base, dense
+from .._arrays import Array, Mask
+from .bases import Base, dense
 from .parameters import NotDifferentiableError, variance_of
 from .row_pairs import RowPairs
 
@@ -92,7 +92,7 @@ class Kernel(ABC):
         return self
 
     @property
-    def is_width(self) -> NDArray[np.bool_]:
+    def is_width(self) -> Mask:
         """Which of the parameters scales of features can stand for."""
         return np.zeros(len(self.parameter_names), dtype=bool)
 

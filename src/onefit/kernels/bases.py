@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import pairwise
 
-Array = NDArray[np.float64]
+from .._arrays import Array, Indices
+
 Base = Callable[..., Array]
 
 CANCELLATION = 1e-2
@@ -111,7 +111,7 @@ def _complete(D: Array, X: Any, Y: Any, x_norms: Array, y_norms: Array) -> None:
 
 def _complete_distances(
     D: Array, x_norms: Array, y_norms: Array, cancellation: float, first: int, stop: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[Indices, Indices]:
     """The NumPy form of the compiled ``complete_distances``, for installations without a compiler."""
     block, norms = D[first:stop], x_norms[first:stop, None] + y_norms
     block *= -2.0

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._arrays import Array
 from .._checks import check_number
 from . import bases
-from .bases import Array
 from .element_wise import BaseItself, WithGamma
 from .parameters import Gamma, known_gamma
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import Array
 from .base import Kernel, Lookup
-from .bases import HOMOGENEITY, Array, Base, cityblock, of_changed_features, scale_features, sqdist
+from .bases import HOMOGENEITY, Base, cityblock, of_changed_features, scale_features, sqdist
 from .parameters import Gamma, NotDifferentiableError, check_gamma, resolve_gamma
 from .row_pairs import RowPairs
 

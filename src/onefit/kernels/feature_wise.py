@@ -8,19 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Mask
 from .base import Derived, Kernel, Lookup
-from .bases import (
-    Array,
-    Base,
-    Change,
-    check_columns,
-    map_features,
-    of_changed_features,
-    scale_features,
-    select_features,
-)
+from .bases import Base, Change, check_columns, map_features, of_changed_features, scale_features, select_features
 from .parameters import check_several
 from .row_pairs import RowPairs
 
@@ -134,7 +125,7 @@ class ARD(_OfFeatures):
         return np.asarray(gradient * np.array(by))
 
     @property
-    def _learned_inside(self) -> NDArray[np.bool_]:
+    def _learned_inside(self) -> Mask:
         return ~self.kernel.is_width
 
     @property

@@ -10,10 +10,11 @@ from typing import Any
 import joblib
 import numpy as np
 
+from .._arrays import Array
 from .._checks import check_number
 from . import bases
 from .base import Kernel, Lookup
-from .bases import Array, Base, PairwiseFunction
+from .bases import Base, PairwiseFunction
 from .element_wise import BaseItself, ElementWise
 
 

@@ -7,19 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .bases import (
-    BLOCK,
-    Array,
-    Base,
-    Change,
-    ChangedFeatures,
-    changes_nothing,
-    cityblock,
-    dense,
-    dot,
-    scale_features,
-    sqdist,
-)
+from .._arrays import Array
+from .bases import BLOCK, Base, Change, ChangedFeatures, changes_nothing, cityblock, dense, dot, scale_features, sqdist
 from .parameters import NotDifferentiableError
 
 

@@ -9,9 +9,10 @@ from numbers import Real
 import numpy as np
 from scipy import special
 
+from .._arrays import Array
 from .._checks import check_number
 from . import bases
-from .bases import Array, Base
+from .bases import Base
 from .element_wise import ElementWise, WithGamma
 from .parameters import Gamma, NotDifferentiableError, known_gamma
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._arrays import Array
 from .base import Kernel, Lookup, Several
-from .bases import Array, Base
+from .bases import Base
 from .feature_wise import ARD, Columns
 from .other import Given
 from .parameters import check_several

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .factor import EPS, Array, Factor, NotPositiveDefiniteError, Rows, Solved
+from .._arrays import Array, Indices, Mask
+from .factor import EPS, Factor, NotPositiveDefiniteError, Solved
 from .spectrum import ROUNDINGS, frobenius_norm, on_complement, reflected_back
 
 try:
@@ -113,16 +113,16 @@ class BandFactor(Factor):
     def smallest_pivots(self, ridges: Array) -> Array:
         return np.asarray(self.smallest + ridges)
 
-    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+    def singular(self, ridges: Array) -> Mask:
         """None; ridges below the rounding of K are refused."""
         if ridges.min(initial=np.inf) <= EPS * self.magnitude:
             raise NotPositiveDefiniteError(f"a ridge of {ridges.min()} is below the rounding of K")
         return np.zeros(len(ridges), dtype=bool)
 
-    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+    def harmless(self, ridges: Array, bad: Mask) -> Array:
         return ridges
 
-    def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], BandInverse]]:
+    def inverses(self, ridges: Array) -> Iterator[tuple[Indices, BandInverse]]:
         """All ridges at once: (their positions, the inverses)."""
         yield np.arange(len(ridges)), BandInverse(self, ridges, [_factorised(self.bands, ridge) for ridge in ridges])
 
@@ -151,7 +151,7 @@ class BandInverse:
         """``G B`` for every ridge: B is (n, c) or (L, n, c), the result (L, n, c). Cost O(L c n p)."""
         return self._spread(self.form.rotation @ B)
 
-    def apply_columns(self, rows: Rows, B: Array) -> Array:
+    def apply_columns(self, rows: Indices, B: Array) -> Array:
         """``G[:, rows] B`` for B of shape (L, len(rows), c). Cost O(L c n p)."""
         return self._spread(self.form.rotation[:, rows] @ B)
 
@@ -174,12 +174,12 @@ class BandInverse:
                 result[k, columns] = np.einsum("ij,ij->j", S, S)
         return result
 
-    def blocks(self, rows: Rows) -> Iterator[Array]:
+    def blocks(self, rows: Indices) -> Iterator[Array]:
         """``G[rows, rows]`` for one ridge after the other. Cost O((l² + b l) p) each for l rows."""
         for S in self._substituted(rows):
             yield S.T @ S  # numpy sees that this is symmetric and does half of the work
 
-    def _substituted(self, rows: Rows | slice) -> Iterator[Array]:
+    def _substituted(self, rows: Indices | slice) -> Iterator[Array]:
         """``L^{-1} Qᵀ[:, rows]`` for one ridge after the other, in one array."""
         columns = np.ascontiguousarray(self.form.rotation[:, rows])
         S = np.empty_like(columns)

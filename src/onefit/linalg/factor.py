@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from .._arrays import Array, Indices, Mask
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -37,13 +35,13 @@ class Inverse(Protocol):
     def apply(self, B: Array) -> Array:
         """``G B`` (L, n, c) for B of shape (n, c) or (L, n, c)."""
 
-    def apply_columns(self, rows: Rows, B: Array) -> Array:
+    def apply_columns(self, rows: Indices, B: Array) -> Array:
         """``G[:, rows] B`` for B of shape (L, len(rows), c)."""
 
     def diagonals(self) -> Array:
         """The diagonals of G (L, n)."""
 
-    def blocks(self, rows: Rows) -> Iterator[Array]:
+    def blocks(self, rows: Indices) -> Iterator[Array]:
         """``G[rows, rows]`` for one ridge after the other."""
 
 
@@ -58,7 +56,7 @@ class Solved:
     dual: Array  # (L, n, c)
     bias: Array  # (L, c): zero without a bias direction
     error: Array  # (L,)
-    singular: NDArray[np.bool_]  # (L,)
+    singular: Mask  # (L,)
 
 
 class Factor(ABC):
@@ -80,7 +78,7 @@ class Factor(ABC):
         """How far the factor may be from that of K: ``10 eps |K| + error``, K before any projection."""
 
     @abstractmethod
-    def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], Inverse]]:
+    def inverses(self, ridges: Array) -> Iterator[tuple[Indices, Inverse]]:
         """(positions of some ridges, their inverses), until all ridges are served."""
 
     @abstractmethod
@@ -92,11 +90,11 @@ class Factor(ABC):
         """``min |s + ridge|`` over the spectrum; of a positive definite matrix at least the ridge."""
 
     @abstractmethod
-    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+    def singular(self, ridges: Array) -> Mask:
         """Which of ``K + ridge I`` are known to be singular to working precision."""
 
     @abstractmethod
-    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+    def harmless(self, ridges: Array, bad: Mask) -> Array:
         """The ridges, with bad ones replaced by some that can be computed with: their results are not used."""
 
     def biases(self, Y: Array, dual: Array) -> Array:

@@ -15,13 +15,13 @@ Pahikkala et al. (2006).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .factor import EPS, Array, Inverse, Rows
+from .._arrays import Array, Indices, Mask
+from .factor import EPS, Inverse
 
 
-def block_residuals(inverse: Inverse, dual: Array, rows: Rows) -> Array:
+def block_residuals(inverse: Inverse, dual: Array, rows: Indices) -> Array:
     """Residuals of the held-out rows, shape (L, len(rows), c).
 
     Cost O(l² n + l³) per ridge for l rows (the block, then a solve of its size).
@@ -45,7 +45,7 @@ def single_residuals(inverse: Inverse, dual: Array) -> Array:
     return dual / diagonals[:, :, None]
 
 
-def remaining_dual(inverse: Inverse, dual: Array, rows: Rows, residuals: Array) -> Array:
+def remaining_dual(inverse: Inverse, dual: Array, rows: Indices, residuals: Array) -> Array:
     """Dual coefficients after the rows were removed, shape (L, n, c), zero at those rows."""
     dual = dual - inverse.apply_columns(rows, residuals)
     dual[:, rows] = 0.0
@@ -77,14 +77,14 @@ class HeldOutSolver:
     Cost of a solution: O(n²) a column, and the blocks of the removed rows once.
     """
 
-    def __init__(self, inverse: Inverse, removed: list[Rows], scale: Array, K: Array, bias: bool) -> None:
+    def __init__(self, inverse: Inverse, removed: list[Indices], scale: Array, K: Array, bias: bool) -> None:
         self.inverse, self.removed, self.scale, self.K, self.bias = inverse, removed, scale, K, bias
-        self.kept: NDArray[np.bool_] = np.ones((len(K), len(removed)), dtype=bool)
+        self.kept: Mask = np.ones((len(K), len(removed)), dtype=bool)
         for split, rows in enumerate(removed):
             self.kept[rows, split] = False
         self.blocks = [list(inverse.blocks(rows)) for rows in removed]
 
-    def kept_columns(self, targets: int) -> NDArray[np.bool_]:
+    def kept_columns(self, targets: int) -> Mask:
         """Which rows every column is trained on, shape (n, q)."""
         return np.tile(np.repeat(self.kept, targets, axis=1), (1, len(self.inverse.ridges)))
 

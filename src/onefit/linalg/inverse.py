@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from .._arrays import Array, Indices, Mask
 from .band import AVAILABLE, BandForm
-from .factor import EPS, Array, Factor, NotPositiveDefiniteError, Rows, Solved
+from .factor import EPS, Factor, NotPositiveDefiniteError, Solved
 from .lapack import invert_in_place
 from .spectrum import frobenius_norm
 
@@ -44,7 +44,7 @@ class DenseInverse:
         """``G B``, shape (1, n, c). Cost O(c n²)."""
         return self.matrix @ B if B.ndim == 3 else (self.matrix @ B)[None]
 
-    def apply_columns(self, rows: Rows, B: Array) -> Array:
+    def apply_columns(self, rows: Indices, B: Array) -> Array:
         """``G[:, rows] B`` for B of shape (1, len(rows), c)."""
         return self.matrix[:, rows] @ B
 
@@ -52,7 +52,7 @@ class DenseInverse:
         """The diagonal of G, shape (1, n)."""
         return self.matrix.diagonal()[None]
 
-    def blocks(self, rows: Rows) -> Iterator[Array]:
+    def blocks(self, rows: Indices) -> Iterator[Array]:
         """``G[rows, rows]``."""
         yield self.matrix[np.ix_(rows, rows)]
 
@@ -72,7 +72,7 @@ class CholeskyFamily(Factor):
     null: Array | None = None
     record: Callable[[str], AbstractContextManager[None]] = _unrecorded  # counts and times factorisations
 
-    def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], DenseInverse]]:
+    def inverses(self, ridges: Array) -> Iterator[tuple[Indices, DenseInverse]]:
         """One ridge after the other: (its position, the inverse)."""
         for position, ridge in enumerate(ridges):
             with self.record("cholesky"):
@@ -95,11 +95,11 @@ class CholeskyFamily(Factor):
     def smallest_pivots(self, ridges: Array) -> Array:
         return ridges
 
-    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+    def singular(self, ridges: Array) -> Mask:
         """None: a Cholesky factorisation finds out by itself."""
         return np.zeros(len(ridges), dtype=bool)
 
-    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+    def harmless(self, ridges: Array, bad: Mask) -> Array:
         return np.where(bad, 2.0, ridges)
 
     def solve(self, Y: Array, ridges: Array, *, minimum_norm: bool = False) -> Solved:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_lapack
 
-Array = NDArray[np.float64]
+from .._arrays import Array
 
 MOST_ROWS = 32_766
 """Rows n of a matrix up to which LAPACK counts its work space, 2 n² + 6 n + 1, by a whole number of 32 bits."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from .._arrays import Array, Indices
 
 BLOCK = 64
 """Rows that are factorised at a time: the update of the others is one matrix product."""
@@ -23,7 +21,7 @@ INDEFINITE = 1e-8
 class OrderedFactor:
     """Which rows of K were kept, in order, and the lower triangular L with ``L Lᵀ = K[kept, kept]``."""
 
-    kept: Rows
+    kept: Indices
     lower: Array  # Fortran order, as LAPACK wants it
 
 
@@ -54,7 +52,7 @@ def ordered_cholesky(K: Array, negligible: float) -> OrderedFactor:
     return OrderedFactor(kept, np.asfortranarray(lower[:r, :r]))
 
 
-def _factorise_block(S: Array, negligible: float, indefinite: float) -> tuple[Rows, Array]:
+def _factorise_block(S: Array, negligible: float, indefinite: float) -> tuple[Indices, Array]:
     """(rows of a small matrix that are kept, their factor); S is overwritten."""
     chosen: list[int] = []
     columns: list[Array] = []

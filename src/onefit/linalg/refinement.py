@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .factor import EPS, Array
+from .._arrays import Array, Mask
+from .factor import EPS
 from .sliced_product import add_exactly, sliced_product
 
 CONTRACTION = 0.25
@@ -54,7 +55,7 @@ class Refined:
     values: Array
     dual: Array
     change: Array
-    settled: NDArray[np.bool_]
+    settled: Mask
 
     @property
     def error(self) -> Array:
@@ -62,7 +63,7 @@ class Refined:
         return np.asarray(self.change + 2 * EPS * np.abs(self.values).max(axis=0))
 
 
-def refine(K: Array, Y: Array, diagonal: Array, kept: NDArray[np.bool_], solver: Solver, bias: bool) -> Refined:
+def refine(K: Array, Y: Array, diagonal: Array, kept: Mask, solver: Solver, bias: bool) -> Refined:
     """Solve a batch of systems: K (r, m), of which the first m rows are those of the systems; the rest (m, q).
 
     Cost: a solution and an extended product with q columns a step, two steps unless the systems are ill-conditioned.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .factor import Array
+from .._arrays import Array
 
 SLICES = 4
 """Slices of a matrix: of 21 bits each for a thousand rows. 84 bits leave twelve digits to a sum whose terms exceed it

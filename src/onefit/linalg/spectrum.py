@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from .factor import EPS, Array, Factor, Rows, Solved
+from .._arrays import Array, Indices, Mask
+from .factor import EPS, Factor, Solved
 from .lapack import eigh_in_place
 
 ROUNDINGS = 32.0
@@ -63,7 +63,7 @@ class Spectrum(Factor):
         eigenvalues = self.values if self.flat is None else np.append(self.values, self.flat)
         return np.asarray(np.abs(eigenvalues + ridges[:, None]))
 
-    def singular(self, ridges: Array) -> NDArray[np.bool_]:
+    def singular(self, ridges: Array) -> Mask:
         """Which of ``K + ridge I`` are singular to working precision: ``min |s + ridge| <= eps |K|``.
 
         A ridge of no more than ``eps |K|`` does not count: then K itself must be regular, and its smallest
@@ -73,7 +73,7 @@ class Spectrum(Factor):
         tolerance = np.where(ridges <= rounding_unit, len(self.vectors) * rounding_unit, rounding_unit)
         return np.asarray(self.smallest_pivots(ridges) <= tolerance)
 
-    def harmless(self, ridges: Array, bad: NDArray[np.bool_]) -> Array:
+    def harmless(self, ridges: Array, bad: Mask) -> Array:
         return np.where(bad, 2.0 * (self.norm or 1.0), ridges)
 
     def solve(self, Y: Array, ridges: Array, *, minimum_norm: bool = False) -> Solved:
@@ -96,7 +96,7 @@ class Spectrum(Factor):
         largest = self._pivots(ridges).max(axis=1, initial=self.magnitude)
         return SpectralInverse(self, ridges, negligible=len(self.vectors) * EPS * largest)
 
-    def inverses(self, ridges: Array) -> Iterator[tuple[NDArray[np.intp], SpectralInverse]]:
+    def inverses(self, ridges: Array) -> Iterator[tuple[Indices, SpectralInverse]]:
         """All ridges at once: (their positions, the inverses)."""
         yield np.arange(len(ridges)), SpectralInverse(self, ridges)
 
@@ -142,7 +142,7 @@ class SpectralInverse:
         """``G B`` for every ridge: B is (n, c) or (L, n, c), the result (L, n, c). Cost O(L c n p)."""
         return self._spread(self.spectrum.vectors.T @ B, B)
 
-    def apply_columns(self, rows: Rows, B: Array) -> Array:
+    def apply_columns(self, rows: Indices, B: Array) -> Array:
         """``G[:, rows] B`` for B of shape (L, len(rows), c). Cost O(L c n p)."""
         padded = B
         if self.spectrum.flat is not None:
@@ -175,7 +175,7 @@ class SpectralInverse:
             result += flat[:, None] * (1.0 - (0.0 if null is None else null**2))
         return result
 
-    def blocks(self, rows: Rows) -> Iterator[Array]:
+    def blocks(self, rows: Indices) -> Iterator[Array]:
         """``G[rows, rows]`` for one ridge after the other. Cost O(l² p) each for l rows."""
         U = self.spectrum.vectors[rows]
         null = self.spectrum.null

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 
-from .factor import EPS, Array
+from .._arrays import Array
+from .factor import EPS
 from .spectrum import Spectrum, decompose
 
 LARGEST_RANK = 1 / 8

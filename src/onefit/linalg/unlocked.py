@@ -6,13 +6,11 @@ one. The compiled functions release it; where no compiler was at hand, SciPy's d
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-__all__ = ["add_squares", "divide_rows", "solve_positive"]
+from .._arrays import Array
 
-Array = NDArray[np.float64]
+__all__ = ["add_squares", "divide_rows", "solve_positive"]
 
 
 def _add_squares(G: Array, Z: Array) -> None:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-Array = NDArray[np.float64]
+from .._arrays import Array
 
 
 class SlopedLoss(Protocol):

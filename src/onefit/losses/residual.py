@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .margin import Array, ramp, smoothed
+from .._arrays import Array
+from .margin import ramp, smoothed
 
 
 class SquaredLoss:

@@ -12,10 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import Indices
 from ..data.coding import CodedTargets, Link, Pairs
 from ..data.problem import Problem
 from ..data.targets import Targets
-from ..data.ties import Rows, interchangeable_rows, repeat_first
+from ..data.ties import interchangeable_rows, repeat_first
 from ..gram.contract import Gram
 from ..kernels import Kernel
 from .capabilities import Ball, HeldOutTangent, Margin, RidgeInverse, Smoother, at_penalties
@@ -296,7 +297,7 @@ def hold_out(
     identical = problem.identical_rows
     if on_train is not None and identical is not None:
 
-        def report(number: int, positions: Rows, values: Array) -> None:
+        def report(number: int, positions: Indices, values: Array) -> None:
             repeat_first(values, identical[problem.folds.folds[number].train], axis=1)
             on_train(number, positions, values)
 

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import Array, Mask
 from ..data.coding import CodedTargets, PairCoding
 from ..machines import Exactness
 from ..resources import Ledger
 from .scorers import TWINS
 from .scoring import ScoredRows, Scoring
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 LATER = 3
 """From this round on, rounds are counted together."""

@@ -13,15 +13,13 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._arrays import Array, Mask
 from ..data.coding import Coding, PairCoding
 from ..machines import Exactness
 from .scoring import ScoredRows, Scoring
 from .tasks import OPEN_BIAS, Path, Row, Settings
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Score = Callable[[Array], dict[str, Array]]
 """From values (E, l, c) to the scores (E,) of each metric."""
 

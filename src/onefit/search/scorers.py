@@ -11,10 +11,10 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.pipeline import Pipeline
 
+from .._arrays import Array, Mask
 from ..criteria.row_losses import Loss, left_out_losses, row_losses
 from ..data.coding import Coding, PairCoding, class_probabilities
 
@@ -76,10 +76,8 @@ OF_SQUARES = {
 }
 """Twins that read nothing but mean squared errors (L, c) and the ``variance`` (c,) of the targets."""
 
-Array = NDArray[np.float64]
 
-
-def roc_auc(positive: NDArray[np.bool_], decision: Array) -> Array:
+def roc_auc(positive: Mask, decision: Array) -> Array:
     """Areas under ROC curves of decision values (L, l), where ``positive`` (l,) has both values.
 
     The same operations in the same order as ``sklearn.metrics.roc_auc_score``, so that ties between candidates are

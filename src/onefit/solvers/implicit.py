@@ -25,13 +25,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from .._arrays import Array, Indices
 from ..machines.capabilities import Gradient, symmetric_product
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -44,21 +41,21 @@ class Stationary:
     losses have a kink at the ends of its interval.
     """
 
-    rows: Rows  # trained on, among all
+    rows: Indices  # trained on, among all
     beta: Array  # of these rows
     intercept: float
-    free: Rows  # among all rows
+    free: Indices  # among all rows
     ridge: Array
     bias: bool
     growth: int
     tube: Array | None = None
-    kinks: Rows | None = None
+    kinks: Indices | None = None
 
-    def values(self, K: Array, tested: Rows) -> Array:
+    def values(self, K: Array, tested: Indices) -> Array:
         """Values of some rows."""
         return np.asarray(K[np.ix_(tested, self.rows)] @ self.beta + self.intercept)
 
-    def pullback(self, K: Array, tested: Rows, slopes: Array) -> tuple[Array, Array, float, float]:
+    def pullback(self, K: Array, tested: Indices, slopes: Array) -> tuple[Array, Array, float, float]:
         """(a, coefficients of all rows, dL/dlog penalty, dL/dlog epsilon) for slopes at the tested rows."""
         free = self.free
         h, h0 = self._solve(K, tested, slopes)
@@ -76,7 +73,7 @@ class Stationary:
         log_epsilon = float(h @ self.tube) if self.tube is not None else 0.0
         return a, beta, log_penalty, log_epsilon
 
-    def _solve(self, K: Array, tested: Rows, slopes: Array) -> tuple[Array, float]:
+    def _solve(self, K: Array, tested: Indices, slopes: Array) -> tuple[Array, float]:
         """(h, h0) of the adjoint system."""
         if self.kinks is not None:
             return np.full(len(self.kinks), slopes.sum() / len(self.kinks)), 0.0
@@ -113,7 +110,7 @@ class TrainedSplits:
     """
 
     K: Array
-    tested: list[Rows]
+    tested: list[Indices]
     machines: list[list[Stationary | None]]
 
     @property

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._arrays import Array, Indices
 from ...data import Fold, Targets
 from ...gram import Gram
 from ...linalg import heldout
 from ...linalg.cost import Route
-from ...linalg.factor import EPS, Array, Factor, Inverse, NotPositiveDefiniteError, Rows
+from ...linalg.factor import EPS, Factor, Inverse, NotPositiveDefiniteError
 from ...machines.capabilities import HeldOutTangent, RidgeInverse, Smoother
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ..primal.held_out import held_out_on_features
@@ -192,7 +193,7 @@ class _FoldFits(_Fits):
         """Replace the values of ridges that failed by those of the solutions of minimum norm."""
         failed, tell = held.failed.copy(), self.on_train
 
-        def report(number: int, _: Rows, values: Array) -> None:
+        def report(number: int, _: Indices, values: Array) -> None:
             everything = np.full((len(failed), *values.shape[1:]), np.nan)
             everything[failed] = values
             assert tell is not None
@@ -263,7 +264,7 @@ class _OneFit(_Fits):
         for size in sorted(set(folds.training_sizes)):
             yield _penalty_share(self.gram, size, True), [i for i in numbers if folds.training_sizes[i] == size]
 
-    def _fill(self, positions: Rows, inverse: Inverse, numbers: list[int]) -> None:
+    def _fill(self, positions: Indices, inverse: Inverse, numbers: list[int]) -> None:
         """Write the out-of-fold values of some ridges and splits."""
         problem = self.gram.problem
         dual = inverse.apply(self.targets.Y * self.scale)
@@ -288,7 +289,7 @@ class _OneFit(_Fits):
             if self.on_train is not None:
                 self._report_training_rows(number, positions, inverse, dual, fold, residuals)
 
-    def _note_growth(self, positions: Rows, inverse: Inverse, dual: Array, residuals: Array) -> None:
+    def _note_growth(self, positions: Indices, inverse: Inverse, dual: Array, residuals: Array) -> None:
         r"""Keep the relative rounding of held-out values of an indefinite K, :math:`10 \epsilon \|G\| \|G_{II}^{-1}\|`.
 
         Training sets may be nearly singular where all rows are not: :math:`\|G_{II}^{-1}\|` may exceed the norm of K,
@@ -299,7 +300,7 @@ class _OneFit(_Fits):
             grown = np.linalg.norm(residuals, axis=(1, 2)) / np.linalg.norm(dual, axis=(1, 2))
             self.growth[positions] = np.fmax(self.growth[positions], 10 * EPS * inverse.norms() * grown)
 
-    def _left_out_singly(self, positions: Rows, inverse: Inverse, dual: Array) -> Array:
+    def _left_out_singly(self, positions: Indices, inverse: Inverse, dual: Array) -> Array:
         """Leave-one-out values of all rows (L, n, c)."""
         Y, weights = self.targets.Y, self.targets.fold_weights(0)
         residuals = heldout.single_residuals(inverse, dual)
@@ -331,13 +332,13 @@ class _OneFit(_Fits):
             values[:, rows] = np.where(lost[:, rows], repaired, values[:, rows])
         return values
 
-    def _from_others(self, inverse: Inverse, dual: Array, fold: Fold, residuals: Array, rows: Rows) -> Array:
+    def _from_others(self, inverse: Inverse, dual: Array, fold: Fold, residuals: Array, rows: Indices) -> Array:
         """Values of removed ``rows`` from the coefficients of the others."""
         after = heldout.remaining_dual(inverse, dual, fold.removed, residuals) * self.scale
         weights = self.targets.fold_weights(0)
         return small_values.block_values(self.gram, rows, fold, after, self.targets.Y, weights, self.factor.coupling)
 
-    def _series(self, inverse: Inverse, dual: Array, fold: Fold, positions: Rows) -> Array:
+    def _series(self, inverse: Inverse, dual: Array, fold: Fold, positions: Indices) -> Array:
         """Residuals by the influence-function series; its error bound is kept."""
         order = int(self.order)
         if self.scale_penalty:
@@ -353,7 +354,7 @@ class _OneFit(_Fits):
         return residuals
 
     def _report_training_rows(
-        self, number: int, positions: Rows, inverse: Inverse, dual: Array, fold: Fold, residuals: Array
+        self, number: int, positions: Indices, inverse: Inverse, dual: Array, fold: Fold, residuals: Array
     ) -> None:
         """``f = y - ridge dual / w`` on the rows that were trained on."""
         remaining = heldout.remaining_dual(inverse, dual, fold.removed, residuals)[:, fold.train]
@@ -367,7 +368,7 @@ def _penalty_share(gram: Gram, n_train: int, scale_penalty: bool) -> float:
     return n_train / (gram.problem.total or gram.n) if scale_penalty else 1.0
 
 
-def _rows_with_weight(train: Rows, weights: Array | None) -> Rows:
+def _rows_with_weight(train: Indices, weights: Array | None) -> Indices:
     """Training rows without those of weight zero, which have no coefficient; all of them if none has a weight."""
     if weights is None or not (weights[train] > 0).any():
         return train

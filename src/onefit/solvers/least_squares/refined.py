@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from ...data import Targets
 from ...gram import Gram
 from ...kernels import Precomputed
-from ...linalg.factor import EPS, Array, Factor
+from ...linalg.factor import EPS, Factor
 from ...linalg.heldout import HeldOutSolver
 from ...linalg.refinement import LARGEST_CONDITION, DirectSolver, Solver, refine
 from ...machines.contract import HeldOut, OnTrain
@@ -75,12 +75,12 @@ def _largest(held: HeldOut, targets: Targets | None) -> Array:
     return np.asarray(np.max(sizes, axis=0))
 
 
-def _inaccurate(held: HeldOut, largest: Array) -> NDArray[np.bool_]:
+def _inaccurate(held: HeldOut, largest: Array) -> Mask:
     """Which ridges have no unique solution, or values that may be wrong by more than ``ACCURACY`` of the largest."""
     return np.asarray(_singular(held) | ~(held.error <= ACCURACY * largest))
 
 
-def _singular(held: HeldOut) -> NDArray[np.bool_]:
+def _singular(held: HeldOut) -> Mask:
     return held.failed if held.least_squares is None else held.failed | held.least_squares
 
 
@@ -93,7 +93,7 @@ def _unless_rounded(known: Array, refined: Array, rounding: Array | float) -> Ar
     return np.where(np.isfinite(known) & (np.abs(refined) <= rounding), known, refined)
 
 
-Use = Callable[[int, NDArray[np.intp], Array, Array], Array]
+Use = Callable[[int, Indices, Array, Array], Array]
 """Given a split, k positions on the path, refined values (k, n, c) of all rows and their rounding (k,), return what
 their errors grow by."""
 
@@ -111,7 +111,7 @@ class Refinement:
     on_train: OnTrain | None
 
     @property
-    def doubtful(self) -> NDArray[np.bool_]:
+    def doubtful(self) -> Mask:
         """Which ridges are to be refined.
 
         Among few rows, where that costs next to nothing, values far below the targets are measured by themselves; not
@@ -167,9 +167,7 @@ class Refinement:
                 del inverse  # before the next one is made
         self._accept(chosen, error)
 
-    def _refine_batch(
-        self, K: Array, solver: HeldOutSolver, splits: list[int], positions: NDArray[np.intp], use: Use
-    ) -> Array:
+    def _refine_batch(self, K: Array, solver: HeldOutSolver, splits: list[int], positions: Indices, use: Use) -> Array:
         """Errors at the ridges of a solver's inverse (L,) after some splits were refined and used."""
         Y = self.targets.Y
         (n, c), shape = Y.shape, (len(positions), len(splits), Y.shape[1])
@@ -186,12 +184,12 @@ class Refinement:
             wrong[known, split] += use(number, positions[known], found, rounding[known, split])
         return np.asarray(wrong.max(axis=1))
 
-    def _measure(self, number: int, positions: NDArray[np.intp], values: Array, rounding: Array) -> Array:
+    def _measure(self, number: int, positions: Indices, values: Array, rounding: Array) -> Array:
         """Error that the values of any split may have, from those of one that are known."""
         test = self.gram.problem.folds.folds[number].test
         return np.asarray(SAFETY * np.abs(self._values(number)[positions] - values[:, test]).max(axis=(1, 2)))
 
-    def _replace(self, number: int, positions: NDArray[np.intp], values: Array, rounding: Array) -> Array:
+    def _replace(self, number: int, positions: Indices, values: Array, rounding: Array) -> Array:
         """Write refined values (k, n, c) of all rows over those of a split; return how far its values are from them."""
         fold = self.gram.problem.folds.folds[number]
         written = _unless_rounded(self._values(number)[positions], values[:, fold.test], rounding[:, None, None])
@@ -221,14 +219,14 @@ class Refinement:
             self._train(number, chosen, error)
         self._accept(chosen, error)
 
-    def _train(self, number: int, chosen: NDArray[np.intp], error: Array) -> None:
+    def _train(self, number: int, chosen: Indices, error: Array) -> None:
         fold, weights = self.gram.problem.folds.folds[number], self.targets.fold_weights(number)
         used = fold.train if weights is None else fold.train[weights[fold.train] > 0]
         train = fold.train if self.on_train is not None else fold.train[:0]
         rows = np.concatenate([used, train, fold.test])
         K, m = self.gram.block(rows, used), len(used)
         Y = self.targets.Y[used]
-        kept: NDArray[np.bool_] = np.ones(Y.shape, dtype=bool)
+        kept: Mask = np.ones(Y.shape, dtype=bool)
         fitted = np.full((len(self.ridges), len(train), Y.shape[1]), np.nan)
         singular = _singular(self.held)
         for k in chosen:
@@ -251,7 +249,7 @@ class Refinement:
         if self.on_train is not None:
             self.on_train(number, np.arange(len(self.ridges)), fitted)
 
-    def _gram_error(self, K: Array, dual: Array, kept: NDArray[np.bool_], solver: Solver) -> Array:
+    def _gram_error(self, K: Array, dual: Array, kept: Mask, solver: Solver) -> Array:
         """Error of values (q,) from rounding of the Gram matrix, nothing if that was given; see the module."""
         if self.gram.kernel == Precomputed():
             return np.zeros(dual.shape[1])
@@ -268,7 +266,7 @@ class Refinement:
             return self.held.test[0][:, row : row + 1]
         return self.held.test[number]
 
-    def _accept(self, chosen: NDArray[np.intp], error: Array) -> None:
+    def _accept(self, chosen: Indices, error: Array) -> None:
         """Take over what is known now; systems that are known to no digit at all keep their label."""
         known = chosen[np.isfinite(error[chosen])]
         self.held.error[known], self.held.failed[known] = error[known], False

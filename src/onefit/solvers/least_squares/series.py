@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...linalg.factor import Array, Inverse, Rows
+from ..._arrays import Array, Indices
+from ...linalg.factor import Inverse
 
 
-def sum_loss_series(inverse: Inverse, dual: Array, rows: Rows, order: int) -> tuple[Array, Array]:
+def sum_loss_series(inverse: Inverse, dual: Array, rows: Indices, order: int) -> tuple[Array, Array]:
     """Residuals of the held-out rows (L, l, c) at a fixed ridge, and a bound on their error (L,).
 
     The bound is the geometric tail ``rho^(r+1) / (1 - rho) |e_I|`` with rho the norm of H_II, infinite
@@ -44,7 +45,7 @@ def sum_loss_series(inverse: Inverse, dual: Array, rows: Rows, order: int) -> tu
     return residuals, bounds
 
 
-def sum_loss_tail(inverse: Inverse, residuals: Array, rows: Rows, order: int) -> Array:
+def sum_loss_tail(inverse: Inverse, residuals: Array, rows: Indices, order: int) -> Array:
     r"""How far a series is from its sum on the held-out rows, :math:`H_{II}^{r+1} (y - f^{(-I)})_I` (L, l, c).
 
     ``residuals`` are the exact ones. With the exact values, this gives those of the series without a difference to y.
@@ -59,7 +60,7 @@ def sum_loss_tail(inverse: Inverse, residuals: Array, rows: Rows, order: int) ->
 
 
 def mean_loss_series(
-    inverse: Inverse, dual: Array, rows: Rows, order: int, norms: Array, null: Array | None
+    inverse: Inverse, dual: Array, rows: Indices, order: int, norms: Array, null: Array | None
 ) -> tuple[Array, Array]:
     r"""Residuals of the held-out rows (L, l, c) when their removal rescales the penalty, and a bound (L,).
 

@@ -14,17 +14,17 @@ The bias is what the sum of the fit's equations over all rows says it is.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from ...data import Fold
 from ...gram import Gram
-from ...linalg.factor import EPS, Array, Inverse, Rows
+from ...linalg.factor import EPS, Inverse
 
 THRESHOLD = 1e4 * EPS
 """Lost are values that differ from those without any neighbours by less than this share of the largest |y|."""
 
 
-def lost_values(values: Array, Y: Array, centre: Array | float) -> NDArray[np.bool_]:
+def lost_values(values: Array, Y: Array, centre: Array | float) -> Mask:
     """Which of the values (L, l, c) are at the rounding of y, each target measured by its own largest value.
 
     ``centre`` is the value without neighbours: zero, or with a bias the mean of the training targets.
@@ -32,7 +32,7 @@ def lost_values(values: Array, Y: Array, centre: Array | float) -> NDArray[np.bo
     return np.asarray(np.abs(values - centre) <= THRESHOLD * np.abs(Y).max(axis=0, initial=0.0))
 
 
-def mean_target(Y: Array, weights: Array | None, bias: bool, rows: Rows) -> Array | float:
+def mean_target(Y: Array, weights: Array | None, bias: bool, rows: Indices) -> Array | float:
     """Prediction of a machine that has learned nothing but its bias from ``rows``."""
     if not bias:
         return 0.0
@@ -71,7 +71,7 @@ def left_out_values(
 
 
 def block_values(
-    gram: Gram, rows: Rows, fold: Fold, dual: Array, Y: Array, weights: Array | None, coupling: Array | None
+    gram: Gram, rows: Indices, fold: Fold, dual: Array, Y: Array, weights: Array | None, coupling: Array | None
 ) -> Array:
     """Values (L, len(rows), c) of removed rows from the dual coefficients (L, n, c) after the removal.
 
@@ -90,7 +90,7 @@ def block_values(
 
 def single_values(
     gram: Gram,
-    rows: Rows,
+    rows: Indices,
     inverse: Inverse,
     scaled_dual: Array,
     residuals: Array,

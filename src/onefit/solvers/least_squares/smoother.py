@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._arrays import Array
 from ...data import Targets
 from ...gram import Gram
 from ...linalg import heldout
 from ...linalg.cost import Route, cheapest_route
-from ...linalg.factor import Array, NotPositiveDefiniteError
+from ...linalg.factor import NotPositiveDefiniteError
 from ...machines.capabilities import Smoother
 from .small_values import left_out_values
 

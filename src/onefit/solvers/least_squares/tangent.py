@@ -17,15 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from ..._arrays import Array, Indices
 from ...data import Folds, Targets
 from ...gram import Gram
 from ...machines.capabilities import Gradient, HeldOutTangent, RidgeInverse, symmetric_product
 from ..implicit import Stationary, TrainedSplits
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class LeftOutByInverse:
     folds: Folds
 
     @property
-    def _order(self) -> NDArray[np.intp]:
+    def _order(self) -> Indices:
         return np.array([fold.test[0] for fold in self.folds])
 
     @property
@@ -120,7 +118,7 @@ def square_tangent(gram: Gram, targets: Targets, ridge: float, bias: bool, share
     return TrainedSplits(K, [fold.test for fold in folds], machines)
 
 
-def _trained(K: Array, Y: Array, rows: NDArray[np.intp], diagonal: Array, bias: bool) -> list[Stationary | None]:
+def _trained(K: Array, Y: Array, rows: Indices, diagonal: Array, bias: bool) -> list[Stationary | None]:
     """The machines of all columns on some rows: every coefficient is free."""
     m, c = len(rows), Y.shape[1]
     system = np.zeros((m + bias, m + bias))

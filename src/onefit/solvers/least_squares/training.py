@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Mask
 from ...gram import DenseGram, Gram
-from ...linalg.factor import Array, NotPositiveDefiniteError
+from ...linalg.factor import NotPositiveDefiniteError
 from ...resources import Ledger
 
 
@@ -19,7 +19,7 @@ class FitPath:
     dual: Array
     intercept: Array
     error: Array  # (L,) size of rounding in a prediction, relative to the largest value
-    singular: NDArray[np.bool_]  # (L,) no unique solution: NaN, or the solution of minimum norm
+    singular: Mask  # (L,) no unique solution: NaN, or the solution of minimum norm
 
     def predict(self, K: Array) -> Array:
         """Values (L, rows, c) from the kernel between new rows and the training rows."""

@@ -22,19 +22,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from ..._arrays import Array, Indices
 from ...data import Targets
 from ...gram import Gram
 from ...machines.capabilities import HeldOutTangent
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ..primal.in_memory import fitted_on_features, held_out_by_solver
 from ..primal.iterative import ByNewton
-from .newton import LOSS, TOLERANCE, Apply, Array, CurvedInverse, Solution, newton_step, rounding_of, solve
+from .newton import LOSS, TOLERANCE, Apply, CurvedInverse, Solution, newton_step, rounding_of, solve
 from .tangent import logistic_tangent
-
-Rows = NDArray[np.intp]
 
 WORTH = 4.0
 """Sum of (training rows / n)³ over the splits above which they are solved from the solution on all rows: from seven
@@ -44,7 +42,7 @@ folds on. Five folds of 400 rows take as long as by Newton's method for each spl
 class _LeftOut:
     """``M`` of several splits without their rows ``removed``, each a column, from the inverse G of all rows."""
 
-    def __init__(self, G: Array, S: Array, removed: list[Rows]) -> None:
+    def __init__(self, G: Array, S: Array, removed: list[Indices]) -> None:
         self.G, self.removed, self.S = G, removed, np.repeat(S[:, None], len(removed), axis=1)
         for k, rows in enumerate(removed):
             self.S[rows, k] = 0.0
@@ -57,7 +55,7 @@ class _LeftOut:
             out[:, k] -= self.G[:, rows] @ (inverse @ out[rows, k])
         return np.asarray(self.S * out)
 
-    def of(self, columns: Rows) -> _LeftOut:
+    def of(self, columns: Indices) -> _LeftOut:
         """Some of the splits only."""
         part = object.__new__(_LeftOut)
         part.G, part.S = self.G, self.S[:, columns]

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.special import expit
 
+from ..._arrays import Array
 from ..._exceptions import NotUnderstoodError
 from ...linalg.inverse import mirror_upper
 from ...linalg.lapack import cholesky_in_place, invert_in_place
 from ...losses.margin import LogisticLoss
 
-Array = NDArray[np.float64]
 Apply = Callable[[Array], Array]
 _Point = tuple[Array, float, Array]
 """(coefficients, bias, values), or how they change."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
 from ..implicit import Stationary, TrainedSplits
 from .newton import LOSS, solve
-
-Array = NDArray[np.float64]
 
 FLAT = 1e12
 """One over the curvature of a row's loss, in units of the diagonal of K, from which on its coefficient is frozen."""

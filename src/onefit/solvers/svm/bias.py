@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..._arrays import Array
 from .diagonal import biases
-from .dual import Array, Dual, Solution, shrink
+from .dual import Dual, Solution, shrink
 
 AT_BOUND = 1e-9
 """Distance from a bound, as a share of the box, within which a coefficient may be there but for rounding: bounds that

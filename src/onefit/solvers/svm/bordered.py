@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .dual import Array
+from ..._arrays import Array, Indices, Mask
 from .fold_removal import SharedInverse
-
-Rows = NDArray[np.intp]
 
 
 class Bordered(Protocol):
@@ -26,10 +23,10 @@ class Bordered(Protocol):
     def solve(self, right: Array, sums: Array) -> tuple[Array, Array]:
         """(x (m, t), b (t,)) for right-hand sides (m, t)."""
 
-    def block(self, rows: Rows) -> Array:
+    def block(self, rows: Indices) -> Array:
         """The part of the solution's matrix for ``s = 0`` that belongs to some rows."""
 
-    def without(self, right: Array, free: NDArray[np.bool_], sums: Array) -> Array | None:
+    def without(self, right: Array, free: Mask, sums: Array) -> Array | None:
         """x (n, t) of the systems on each column's ``free`` rows; None if one is singular."""
 
 
@@ -45,11 +42,11 @@ class BorderedDense:
     def solve(self, right: Array, sums: Array) -> tuple[Array, Array]:
         return with_bias(self.q, self.shared.P @ right, right, sums, self)
 
-    def block(self, rows: Rows) -> Array:
+    def block(self, rows: Indices) -> Array:
         block = self.shared.P[np.ix_(rows, rows)]
         return without_bias(block, self.q, rows) if self.bias else block
 
-    def without(self, right: Array, free: NDArray[np.bool_], sums: Array) -> Array | None:
+    def without(self, right: Array, free: Mask, sums: Array) -> Array | None:
         return self.shared.step(right, free, sums, self.bias)
 
 
@@ -58,7 +55,7 @@ class BorderedDiagonal:
 
     exact = True
 
-    def __init__(self, diagonal: Array, base: Rows, bias: bool) -> None:
+    def __init__(self, diagonal: Array, base: Indices, bias: bool) -> None:
         self.diagonal, self.bias = diagonal, bias
         self.p = 1.0 / diagonal[base]
 
@@ -68,11 +65,11 @@ class BorderedDiagonal:
             b = (self.p @ right - sums) / self.p.sum()
         return self.p[:, None] * (right - b), b
 
-    def block(self, rows: Rows) -> Array:
+    def block(self, rows: Indices) -> Array:
         p = self.p[rows]
         return np.diag(p) - (np.outer(p, p / self.p.sum()) if self.bias else 0.0)
 
-    def without(self, right: Array, free: NDArray[np.bool_], sums: Array) -> Array | None:
+    def without(self, right: Array, free: Mask, sums: Array) -> Array | None:
         p = free / self.diagonal[:, None]
         counted = p.sum(axis=0)
         b = np.zeros(right.shape[1])
@@ -89,6 +86,6 @@ def with_bias(q: Array, x: Array, right: Array, sums: Array, system: BorderedDen
     return x + q[:, None] * lacking, system.shared.constant * sums - lacking
 
 
-def without_bias(block: Array, q: Array, rows: Rows) -> Array:
+def without_bias(block: Array, q: Array, rows: Indices) -> Array:
     """A part of ``P - q qᵀ / qᵀ1``."""
     return np.asarray(block - np.outer(q[rows], q[rows] / q.sum()))

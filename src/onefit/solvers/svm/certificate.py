@@ -20,12 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from .bias import best_bias, kinks
-from .dual import ROUNDING, Array, Dual
+from .dual import ROUNDING, Dual
 
-Distances = Callable[[NDArray[np.intp]], Array]
+Distances = Callable[[Indices], Array]
 """From positions among some rows to their distances to all rows of the problem, (positions, n)."""
 
 TINY = np.finfo(np.float64).tiny
@@ -105,7 +105,7 @@ class Ball:
             lower[chosen[above]], upper[chosen[below]] = TINY, -TINY
         return Proof(lower, upper, self.b)
 
-    def _signs(self, values: Array, distances: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _signs(self, values: Array, distances: Array) -> tuple[Mask, Mask]:
         """(surely positive, surely negative), with each row's own distance (chosen, n): on which side of zero are
         the crossings? Cost: O(n) for each.
         """

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from ...machines.contract import Judge
 from .certificate import Ball, feasible
-from .dual import Array, Dual, Solution
+from .dual import Dual, Solution
 from .held_out import Run
 from .solver import SLICE
-from .subproblem import Rows, Subproblem
+from .subproblem import Subproblem
 
 
 @dataclass
@@ -103,7 +103,7 @@ class _Watch:
                 self.open[id(dual)], self.closed = False, self.closed + 1
         return self.open[id(dual)]
 
-    def __call__(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
+    def __call__(self, duals: list[Dual], betas: Array) -> Mask:
         """A look costs as much as part of a step: where the first one proves little, the others will not either, and
         where starts prove little, those of larger penalties will not either.
         """
@@ -123,13 +123,13 @@ class _Watch:
         self.rounds[id(dual)] += 1
         return not still
 
-    def _look_from(self, duals: list[Dual], betas: Array) -> NDArray[np.bool_]:
+    def _look_from(self, duals: list[Dual], betas: Array) -> Mask:
         if not duals:
             return np.empty(0, dtype=bool)
         points = np.array([feasible(dual, beta) for dual, beta in zip(duals, betas)])
         return self._look(duals, points, points @ self.K)
 
-    def _look(self, duals: list[Dual], points: Array, images: Array) -> NDArray[np.bool_]:
+    def _look(self, duals: list[Dual], points: Array, images: Array) -> Mask:
         intervals, splits = [], [self.splits[id(dual)] for dual in duals]
         for dual, split, beta, u in zip(duals, splits, points, images):
             tested = self.run.gram.problem.folds.folds[split].test
@@ -144,12 +144,12 @@ class _Watch:
         self.closed += len(open_) - sum(open_)
         return np.array(open_, dtype=bool)
 
-    def _values(self, beta: Array, u: Array, rows: Rows) -> Array:
+    def _values(self, beta: Array, u: Array, rows: Indices) -> Array:
         if len(self.problem.members) == self.run.gram.n:
             return u[rows]
         return self.problem.combination(beta, 0.0, rows)
 
-    def _distances(self, tested: Rows, chosen: Rows) -> Array:
+    def _distances(self, tested: Indices, chosen: Indices) -> Array:
         """Of some of the tested rows to those of the problem."""
         rows, members = tested[chosen], self.problem.members
         squared = self.diagonal[rows, None] + self.diagonal[members] - 2 * self.all_rows[np.ix_(rows, members)]

@@ -13,13 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .dual import Array, Dual
+from ..._arrays import Array, Indices
+from .dual import Dual
 from .solver import PathSolution, Solver
 
-Rows = NDArray[np.intp]
-Entries = Callable[[Rows, Rows], Array]
+Entries = Callable[[Indices, Indices], Array]
 """Entries of K for some rows and columns."""
 
 SAMPLED = 8
@@ -34,7 +33,7 @@ ROUNDS = 8
 class Chunk:
     """The working set, the solver on its rows, and the path of solutions on all rows."""
 
-    working: Rows
+    working: Indices
     solver: Solver
     path: PathSolution
 
@@ -63,7 +62,7 @@ def chunked_path(entries: Entries, unit: Dual, penalties: Array) -> Chunk | None
     return None
 
 
-def _part(dual: Dual, rows: Rows) -> Dual:
+def _part(dual: Dual, rows: Indices) -> Dual:
     """The problem on some rows."""
     target, lower, upper, ridge = (part[rows] for part in (dual.target, dual.lower, dual.upper, dual.ridge))
     return Dual(target, lower, upper, ridge, dual.epsilon, dual.bias, dual.moving)
@@ -77,7 +76,7 @@ def _excess(dual: Dual, values: Array) -> Array:
     return np.maximum(np.maximum(growing, falling), 0.0)
 
 
-def _likely_support(entries: Entries, unit: Dual, penalties: Array) -> Rows:
+def _likely_support(entries: Entries, unit: Dual, penalties: Array) -> Indices:
     """Rows that, as a sample sees it, would gain a coefficient for some penalty; all rows if they are many."""
     n = len(unit.target)
     sample = np.sort(np.argsort(unit.target, kind="stable")[::SAMPLED])  # of all classes, or of all targets
@@ -92,7 +91,7 @@ def _likely_support(entries: Entries, unit: Dual, penalties: Array) -> Rows:
 
 
 def _on_all_rows(
-    unit: Dual, penalties: Array, known: Rows, path: PathSolution, images: Array, excess: Array
+    unit: Dual, penalties: Array, known: Indices, path: PathSolution, images: Array, excess: Array
 ) -> PathSolution:
     """The path of a working set as one of all rows."""
     betas = np.zeros_like(images)

@@ -12,15 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from ._fold_removal import change_sets
 from .diagonal import solve_diagonal
-from .dual import ROUNDING, Array, Dual, Solution
+from .dual import ROUNDING, Dual, Solution
 from .solver import PathSolution, Solver
-
-Rows = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 ROUNDS = 12
 """Changes of the free sets after which a problem is given up."""
@@ -132,7 +129,7 @@ class _Batch:
         )  # fmt: skip
         return outcome
 
-    def advance(self, left: Rows) -> Mask:
+    def advance(self, left: Indices) -> Mask:
         """One round of some problems; which of them seem solved?"""
         first = self.duals[left[0]]
         ridges = np.array([self.duals[k].ridge for k in left])

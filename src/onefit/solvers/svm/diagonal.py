@@ -7,9 +7,9 @@ Each coefficient is a decreasing, piecewise linear function of the bias, ``beta_
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .dual import Array, Dual, shrink
+from ..._arrays import Array, Mask
+from .dual import Dual, shrink
 
 EPS = np.finfo(np.float64).eps
 
@@ -24,7 +24,7 @@ def _coefficients(dual: Dual, bend: Array, b: float) -> Array:
     return dual.within(shrink(dual.target - b, dual.epsilon) / bend)
 
 
-def _if_all_are_free(dual: Dual, bend: Array, used: NDArray[np.bool_]) -> float | None:
+def _if_all_are_free(dual: Dual, bend: Array, used: Mask) -> float | None:
     """The bias if no bound is met, the usual case with large penalties; else None."""
     if dual.epsilon > 0 or not used.any():
         return None

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..._arrays import Array, Mask
 
 TOLERANCE = 1e-10
 """Violation of the conditions of optimality, relative to the targets, at which a problem counts as solved."""
@@ -42,7 +41,7 @@ class Dual:
         """The problem for a penalty C, if this is the one for a penalty of one."""
         return replace(self, lower=C * self.lower, upper=C * self.upper, ridge=self.ridge / C)
 
-    def free(self, beta: Array) -> NDArray[np.bool_]:
+    def free(self, beta: Array) -> Mask:
         """The coefficients that are at no end of their piece."""
         inside = (beta > self.lower) & (beta < self.upper)
         return inside & (beta != 0) if self.epsilon > 0 else inside

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._arrays import Array, Indices
 from ...losses.residual import EpsilonInsensitiveLoss, SmoothedTubeLoss
 from ..primal.iterative import TubeBySmoothing
-from .dual import Array, Dual, smoothing_ridge
-from .learner import Rows, SupportVectorLearner
+from .dual import Dual, smoothing_ridge
+from .learner import SupportVectorLearner
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class EpsilonInsensitive(SupportVectorLearner):
         """``max(0, |y - f| - epsilon)``."""
         return EpsilonInsensitiveLoss(self.epsilon).value(y, f)
 
-    def rows(self, y: Array) -> Rows:
+    def rows(self, y: Array) -> Indices:
         return np.arange(len(y))
 
     def trainable(self, y: Array, weights: Array) -> bool:

@@ -11,15 +11,12 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from ...linalg.inverse import mirror_upper
 from ...linalg.lapack import invert_in_place
 from ._fold_removal import FoldRemoval, change_sets
-from .dual import ROUNDING, Array, Dual, Solution
-
-Rows = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from .dual import ROUNDING, Dual, Solution
 
 STEPS = 12
 """Changes of bounds, many at once, after which a problem is given up."""
@@ -49,7 +46,7 @@ class SharedInverse:
     """P for the rows ``base``, and its products with the columns of rows that problems have added."""
 
     def __init__(
-        self, K: Array, ridge: Array, base: Rows, constant: float, jitter: float, factor: Array | None = None
+        self, K: Array, ridge: Array, base: Indices, constant: float, jitter: float, factor: Array | None = None
     ) -> None:
         """``factor`` is U with ``UᵀU = M`` on the rows ``base``, in their order, if it is known: a third is saved."""
         self.K, self.ridge, self.base, self.constant = K, ridge + jitter, base, constant
@@ -61,7 +58,7 @@ class SharedInverse:
             self.ridge, self.P = ridge + jitter, self._matrix()
         mirror_upper(self.P)
         self.ones = self.P.sum(axis=0)
-        self.known: Rows = np.empty(0, dtype=np.intp)
+        self.known: Indices = np.empty(0, dtype=np.intp)
         self.columns, self.Q, self.S = np.empty((0, len(base))), np.empty((0, len(base))), np.empty((0, 0))
 
     def step(self, right: Array, free: Mask, missing: Array, bias: bool) -> Array | None:
@@ -97,7 +94,7 @@ class SharedInverse:
                 left = left[watch([duals[k] for k in left], beta[left])]
         return found
 
-    def _steps_of(self, duals: list[Dual], left: Rows, beta: Array, u: Array, free: Mask, side: Array) -> Mask:
+    def _steps_of(self, duals: list[Dual], left: Indices, beta: Array, u: Array, free: Mask, side: Array) -> Mask:
         """Newton steps of the problems that are left; which of them went well?"""
         some = [duals[k] for k in left]
         first = some[0]
@@ -112,9 +109,9 @@ class SharedInverse:
         return possible & free[left].any(axis=1)
 
     def _settle(
-        self, duals: list[Dual], left: Rows, before: Array, beta: Array, u: Array, free: Mask, side: Array,
+        self, duals: list[Dual], left: Indices, before: Array, beta: Array, u: Array, free: Mask, side: Array,
         found: list[Solution | None],
-    ) -> Rows:  # fmt: skip
+    ) -> Indices:  # fmt: skip
         """Change the free sets after a step; write down what is solved, and return what is not."""
         roots, open_ = np.sqrt(np.abs(np.diagonal(self.K))), []
         for k, start in zip(left, before):
@@ -155,7 +152,7 @@ class SharedInverse:
             beta[k, rows], free[k, rows], side[k, rows] = parts
         return possible
 
-    def _learn(self, free: Rows) -> None:
+    def _learn(self, free: Indices) -> None:
         """Prepare the rows outside the base that are free for the first time."""
         new = np.setdiff1d(free[self.place[free] < 0], self.known)
         if not len(new):
@@ -175,7 +172,7 @@ class SharedInverse:
         matrix.flat[:: len(matrix) + 1] += self.ridge[self.base]
         return matrix
 
-    def _block(self, rows: Rows, columns: Rows) -> Array:
+    def _block(self, rows: Indices, columns: Indices) -> Array:
         block: Array = self.K[np.ix_(rows, columns)]
         block += self.constant
         return block

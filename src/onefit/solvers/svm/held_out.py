@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._arrays import Array, Indices
 from ...data import Targets
 from ...gram import Gram
 from ...machines.contract import HeldOut, OnTrain
 from .bias import undetermined_bias
-from .dual import EPS, Array, Dual, Solution
+from .dual import EPS, Dual, Solution
 from .solver import Solver, block
-from .subproblem import MANY_SPLITS, Rows, SplitPath, Subproblem
+from .subproblem import MANY_SPLITS, SplitPath, Subproblem
 
 if TYPE_CHECKING:
     from .learner import SupportVectorLearner
@@ -110,7 +111,7 @@ class Run:
         self.failed |= ~path.converged
         self.rounded |= solver.is_rounded(unit, betas)
 
-    def _products(self, split: SplitPath, rows: Rows) -> Array:
+    def _products(self, split: SplitPath, rows: Indices) -> Array:
         """``K beta`` at some rows for all penalties; of support vectors only if these are few, or K is not at hand."""
         support, untouched = np.flatnonzero(split.betas.any(axis=0)), self.gram.untouched
         betas, members = split.betas, split.rows

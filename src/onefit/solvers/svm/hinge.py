@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._arrays import Array, Indices
 from ...losses.margin import SmoothedHingeLoss
 from ..primal.iterative import HingeBySmoothing
-from .dual import Array, Dual, smoothing_ridge
-from .learner import Rows, SupportVectorLearner
+from .dual import Dual, smoothing_ridge
+from .learner import SupportVectorLearner
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class TwoClassLearner(SupportVectorLearner):
 
     loss = "hinge"
 
-    def rows(self, y: Array) -> Rows:
+    def rows(self, y: Array) -> Indices:
         return np.flatnonzero(y)
 
     def trainable(self, y: Array, weights: Array) -> bool:

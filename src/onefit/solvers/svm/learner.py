@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
@@ -20,9 +20,7 @@ from ...machines.capabilities import HeldOutTangent, Margin, fitted_values
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ...machines.primal import PrimalSolver
 from ..primal.in_memory import fitted_on_features, held_out_by_solver
-from .dual import Array, Dual
-
-Rows = NDArray[np.intp]
+from .dual import Dual
 
 
 def require_compiled_loops() -> None:
@@ -72,7 +70,7 @@ class SupportVectorLearner(ABC):
         """``h``, or the default; ``scale`` tells the size of the residuals of the machine itself."""
 
     @abstractmethod
-    def rows(self, y: Array) -> Rows:
+    def rows(self, y: Array) -> Indices:
         """The rows that take part in the problem of a column of targets."""
 
     @abstractmethod

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dual import Array
+from ..._arrays import Array, Indices
 from .series import Terms
-from .subproblem import SMALL, Rows
+from .subproblem import SMALL
 
 CHUNK = 512
 """Rows that are left out side by side."""
@@ -31,7 +31,7 @@ def can_leave_out(terms: Terms) -> bool:
     return terms.start.lacking is None and len(terms.S) > int(terms.bias)
 
 
-def left_out_values(terms: Terms, at: Rows) -> Array:
+def left_out_values(terms: Terms, at: Indices) -> Array:
     """Values of some members of the problem, by their places in it, each by the machine without it."""
     problem, start = terms.problem, terms.start
     moved = start.slopes[at] != 0.0
@@ -45,7 +45,7 @@ def left_out_values(terms: Terms, at: Rows) -> Array:
     return values
 
 
-def _without_curved(terms: Terms, at: Rows) -> tuple[Array, Array]:
+def _without_curved(terms: Terms, at: Indices) -> tuple[Array, Array]:
     """(changes of the coefficients (n, t), of the bias (t,)) if rows of S are left out."""
     system, own = terms.system(1.0), terms.start.slopes[at]
     unit = np.zeros((len(terms.start.slopes), len(at)))
@@ -56,7 +56,7 @@ def _without_curved(terms: Terms, at: Rows) -> tuple[Array, Array]:
     return a * scale, biases * scale
 
 
-def _without_bounded(terms: Terms, at: Rows) -> tuple[Array, Array]:
+def _without_bounded(terms: Terms, at: Indices) -> tuple[Array, Array]:
     """(changes of the coefficients (n, t), of the bias (t,)) if rows at a bound are left out."""
     system, own = terms.system(1.0), terms.start.slopes[at]
     a = np.zeros((len(terms.start.slopes), len(at)))
@@ -65,7 +65,7 @@ def _without_bounded(terms: Terms, at: Rows) -> tuple[Array, Array]:
     return a, biases
 
 
-def _values(terms: Terms, at: Rows, a: Array, biases: Array) -> Array:
+def _values(terms: Terms, at: Indices, a: Array, biases: Array) -> Array:
     """Values of the rows that were left out; small ones anew, from coefficients without theirs."""
     problem, start = terms.problem, terms.start
     u = start.u[at] + terms.image_at(at, a)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array
 from ...data import Targets
 from ...gram import Gram
 from ...machines.capabilities import Ball, Margin
 from .diagonal import solve_diagonal
-from .dual import Array, Dual, Solution
+from .dual import Dual, Solution
 from .learner import SupportVectorLearner
 from .solver import solver_on
-
-Rows = NDArray[np.intp]
 
 
 def margin_path(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:

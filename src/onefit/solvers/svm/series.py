@@ -29,20 +29,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from .bias import best_bias
 from .bordered import Bordered, BorderedDense, BorderedDiagonal
-from .dual import Array, Dual
-from .subproblem import Rows, Subproblem
+from .dual import Dual
+from .subproblem import Subproblem
 
 SMALL = 1e-3
 """Ridge, relative to the diagonal of K, below which solutions are refined."""
 
 SEEN = 1e-13
 """Residual, relative to the right side, above which they are."""
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -97,14 +95,14 @@ class Terms:
         small = self.start.ridge[self.S].min(initial=np.inf) < SMALL * self.problem.magnitude
         self.refinements = 2 if small and self.problem.identity is None else 0
 
-    def heldout(self, changes: Changes, tested: list[Rows]) -> Iterable[Array]:
+    def heldout(self, changes: Changes, tested: list[Indices]) -> Iterable[Array]:
         """Values of the rows that each split tests."""
         apart = changes.divide and not self._first(changes)[~self.start.curved].any()
         if apart and len(self.S) and self.order < np.inf:
             return self._local(changes, tested)
         return self.values(*self.total(changes), tested)
 
-    def _local(self, changes: Changes, tested: list[Rows]) -> list[Array]:
+    def _local(self, changes: Changes, tested: list[Indices]) -> list[Array]:
         """Values of tested rows if splits divide the rows among them and no row rests at a bound.
 
         Then r is zero but on the curved rows that a split changes, and a part of the inverse tells T there.
@@ -226,7 +224,7 @@ class Terms:
             biases[none] = self._biases_of_bounds(changes, a)[none]
         return a, biases
 
-    def _systems(self, changes: Changes, kept: Mask, ridge: Array) -> Iterator[tuple[Rows, Bordered]]:
+    def _systems(self, changes: Changes, kept: Mask, ridge: Array) -> Iterator[tuple[Indices, Bordered]]:
         """Splits that have the same ridge on the curved rows that they keep, and its system, one at a time."""
         groups: dict[float, list[int]] = {}
         for k in np.flatnonzero(kept.any(axis=0)):
@@ -263,7 +261,7 @@ class Terms:
         duals = [self.problem.dual(number, self.C) for number in changes.numbers]
         return np.array([sum(best_bias(dual, column)) / 2 for dual, column in zip(duals, u.T)]) - self.start.b
 
-    def values(self, a: Array, biases: Array, rows: list[Rows]) -> Iterator[Array]:
+    def values(self, a: Array, biases: Array, rows: list[Indices]) -> Iterator[Array]:
         """Values of some rows of the full data for every split."""
         problem, start = self.problem, self.start
         if len(problem.y) < problem.run.gram.n:
@@ -282,7 +280,7 @@ class Terms:
             return self.problem.identity[0] * a
         return np.asarray(self.problem.solver.K @ a)
 
-    def image_at(self, rows: Rows, a: Array) -> Array:
+    def image_at(self, rows: Indices, a: Array) -> Array:
         """``K a`` for a of shape (n, t), at one row of each column."""
         if self.problem.identity is not None:
             return np.asarray(self.problem.identity[0] * a[rows, np.arange(len(rows))])

@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 
+from ..._arrays import Array, Indices
 from ...machines.contract import Series
-from .dual import Array
 from .held_out import Run
 from .left_out import can_leave_out, left_out_values
 from .series import Changes, Start, Terms
-from .subproblem import Rows, Subproblem
+from .subproblem import Subproblem
 
 CHUNK = 64
 """Splits that are treated side by side."""
@@ -60,7 +60,7 @@ class SeriesRun(Run):
             values = problem.combination(start.beta + a[:, 0], start.b + biases[0], single.rows_outside)
             self._write(k, column, single.outside, values)
 
-    def _write(self, k: int, column: int, numbers: Rows, values: Array) -> None:
+    def _write(self, k: int, column: int, numbers: Indices, values: Array) -> None:
         for number, value in zip(numbers.tolist(), values):
             self.values[number][k, 0, column] = value
 
@@ -101,10 +101,10 @@ class _SingleRows:
     ``places`` in it, and of others, with their rows of the data.
     """
 
-    inside: Rows
-    places: Rows
-    outside: Rows
-    rows_outside: Rows
+    inside: Indices
+    places: Indices
+    outside: Indices
+    rows_outside: Indices
 
     @classmethod
     def of(cls, problem: Subproblem) -> _SingleRows:

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices, Mask
 from ..._exceptions import NotUnderstoodError
 from ...gram import Gram
 from ...linalg.lapack import cholesky_in_place
 from ._smo import smo_steps
 from ._solver import ROUGH, ROUNDS, DualSolver, gather
 from .bias import AT_BOUND
-from .dual import EPS, ROUNDING, TOLERANCE, Array, Dual, Solution
+from .dual import EPS, ROUNDING, TOLERANCE, Dual, Solution
 from .fold_removal import SharedInverse
 
-Rows = NDArray[np.intp]
 Enough = Callable[[Array], bool]
 """Whether coefficients are good enough."""
 
@@ -38,8 +37,8 @@ class PathSolution:
     biases: Array  # (L,)
     violations: Array  # (L,)
     gaps: Array  # (L,): primal less dual values
-    converged: NDArray[np.bool_]  # (L,)
-    determined: NDArray[np.bool_]  # (L,): whether a free coefficient tells the bias
+    converged: Mask  # (L,)
+    determined: Mask  # (L,): whether a free coefficient tells the bias
     solved: int
 
     def at(self, k: int) -> Solution:
@@ -123,7 +122,7 @@ class Solver:
         """How much of ``K beta`` may be rounding, for coefficients (n,) or (…, n)."""
         return np.asarray(ROUNDING * np.sqrt(self.magnitude) * (np.abs(beta) @ self.roots))
 
-    def is_rounded(self, dual: Dual, beta: Array) -> NDArray[np.bool_]:
+    def is_rounded(self, dual: Dual, beta: Array) -> Mask:
         """Whether values are so small beside the coefficients that their rounding may be seen."""
         return np.asarray(self.rounding_of(beta) > SEEN / TOLERANCE * dual.tolerance)
 
@@ -139,7 +138,7 @@ class Solver:
                 return SharedInverse(self.K, dual.ridge, order, self._constant(dual.bias), jitter, factor)
         return self.inverse_of(dual.ridge, np.flatnonzero(dual.free(beta)), dual.bias)
 
-    def inverse_of(self, ridge: Array, rows: Rows, bias: bool) -> SharedInverse:
+    def inverse_of(self, ridge: Array, rows: Indices, bias: bool) -> SharedInverse:
         """The inverse of ``K + diag(ridge)``, with a bias plus a constant, on some rows."""
         return SharedInverse(self.K, ridge, rows, self._constant(bias), self.jitter(bias))
 
@@ -151,7 +150,7 @@ class Solver:
         return self.magnitude if bias else 0.0
 
 
-def solver_on(gram: Gram, rows: Rows) -> Solver:
+def solver_on(gram: Gram, rows: Indices) -> Solver:
     """The solver of problems on some rows of a Gram matrix; a NotUnderstoodError if that is clearly indefinite."""
     K = gram.dense()
     return solver_of(gram, K if len(rows) == gram.n else block(K, rows, rows))
@@ -165,14 +164,14 @@ def solver_of(gram: Gram, K: Array) -> Solver:
     return Solver(K, noise)
 
 
-def block(K: Array, rows: Rows, columns: Rows) -> Array:
+def block(K: Array, rows: Indices, columns: Indices) -> Array:
     """``K[rows, columns]``: a view if both are consecutive, else a copy."""
     if _consecutive(rows) and _consecutive(columns):
         return K[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     return np.asarray(gather(K, rows, columns))
 
 
-def _consecutive(rows: Rows) -> bool:
+def _consecutive(rows: Indices) -> bool:
     return len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all())
 
 

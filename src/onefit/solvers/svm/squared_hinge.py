@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._arrays import Array
 from ...data import Targets
 from ...gram import Gram
 from ...losses.margin import SquaredHingeLoss
 from ...machines.capabilities import Ball
 from ..primal.iterative import ByNewton
-from .dual import Array, Dual
+from .dual import Dual
 from .hinge import TwoClassLearner
 
 

@@ -9,20 +9,19 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices
 from ._fold_removal import update_images
 from .chunking import chunked_path
 from .conjugate_gradients import COUPLED, FREE_SHARE, coupling, narrow_path, solve_together
 from .diagonal import solve_diagonal
-from .dual import EPS, Array, Dual, Solution
+from .dual import EPS, Dual, Solution
 from .fold_removal import SharedInverse, Watch
 from .solver import PathSolution, Solver, block, solver_of, solver_on
 
 if TYPE_CHECKING:
     from .held_out import Run
 
-Rows = NDArray[np.intp]
 Solved = Iterator[tuple[int, Solution, Dual]]
 """(split, its solution, its problem)."""
 
@@ -63,11 +62,11 @@ CHUNK = 16
 class SplitPath:
     """The path of one split, on its training rows: ``rows`` of the data are where coefficients may differ from zero."""
 
-    rows: Rows
+    rows: Indices
     solver: Solver  # on these rows
     unit: Dual  # for a penalty of one
     path: PathSolution
-    working: Rows | None = None  # the same rows among the training rows; None: all of them
+    working: Indices | None = None  # the same rows among the training rows; None: all of them
 
     @property
     def betas(self) -> Array:
@@ -78,7 +77,7 @@ class SplitPath:
 class Subproblem:
     """The rows that take part in one column of the targets, their part of K, and the full-data solution."""
 
-    def __init__(self, run: Run, y: Array, members: Rows, number: int = 0) -> None:
+    def __init__(self, run: Run, y: Array, members: Indices, number: int = 0) -> None:
         self.run, self.y, self.members, self.number = run, y, members, number
         self.identity = run.gram.identity()
         self._full: tuple[Solution, Dual] | None = None
@@ -288,24 +287,24 @@ class Subproblem:
 
     # Values
 
-    def values(self, solution: Solution, rows: Rows) -> Array:
+    def values(self, solution: Solution, rows: Indices) -> Array:
         """Values of some rows of the full data."""
         return self.values_of(solution.u, solution.beta, solution.b, rows)
 
-    def values_of(self, u: Array, beta: Array, b: float, rows: Rows) -> Array:
+    def values_of(self, u: Array, beta: Array, b: float, rows: Indices) -> Array:
         """``K beta + b`` at some rows of the full data, where ``u = K beta`` is known at the members."""
         if self.identity is None and len(self.members) == self.run.gram.n:
             return self.with_small_digits(u[rows], beta, b, rows)
         return self.combination(beta, b, rows)
 
-    def with_small_digits(self, u: Array, beta: Array, b: float, rows: Rows) -> Array:
+    def with_small_digits(self, u: Array, beta: Array, b: float, rows: Indices) -> Array:
         """``u + b`` from ``u = K beta`` at some rows, small u computed anew: updates left rounding only."""
         values, lost = u + b, np.abs(u) <= SMALL * self.magnitude * np.abs(beta).max(initial=0.0)
         if lost.any():  # a row that was left out had its own part of u, which was subtracted again
             values[lost] = self.combination(beta, b, rows[lost])
         return values
 
-    def combination(self, beta: Array, b: float, rows: Rows) -> Array:
+    def combination(self, beta: Array, b: float, rows: Indices) -> Array:
         """``K beta + b`` at some rows of the full data."""
         gram = self.run.gram
         if self.identity is not None and not np.isin(rows, self.members[beta != 0]).any():
@@ -318,7 +317,7 @@ class Subproblem:
         return np.asarray(K[rows] @ beta + b)
 
 
-def _whole_path(rows: Rows, solver: Solver, unit: Dual, penalties: Array) -> SplitPath:
+def _whole_path(rows: Indices, solver: Solver, unit: Dual, penalties: Array) -> SplitPath:
     """The path on all training rows: by conjugate gradients on narrow kernels, else by factors."""
     few = solver.noise > 0 or len(rows) < NARROW_FROM
     path = None if few else narrow_path(solver, unit, penalties)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .dual import Dual
     from .learner import SupportVectorLearner
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 AT_BOUND = 1e-9
 """Distance from a bound, as a share of the box, within which a coefficient is there but for rounding."""
@@ -60,7 +58,7 @@ def _trained(
     return Stationary(rows, beta, b, rows[free], dual.ridge[free], learner.bias, growth=-1, tube=tube)
 
 
-def _ends(dual: Dual, u: Array) -> tuple[Rows, Array]:
+def _ends(dual: Dual, u: Array) -> tuple[Indices, Array]:
     """Where the interval of optimal biases ends: (the two rows whose losses have a kink there, their tubes)."""
     places, _ = kinks(dual)
     places = places - np.tile(u, len(places) // len(u))

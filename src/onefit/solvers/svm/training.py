@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._arrays import Array, Indices
 from .bias import undetermined_bias
-from .dual import TOLERANCE, Array
+from .dual import TOLERANCE
 from .learner import SupportVectorLearner
 from .solver import Solver, indefiniteness
 
@@ -20,7 +20,7 @@ class SupportVectorFit:
     dual: Array
     intercept: Array
     gap: Array
-    rounds: NDArray[np.intp]
+    rounds: Indices
     converged: bool
 
 
