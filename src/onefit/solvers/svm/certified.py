@@ -27,10 +27,7 @@ class CertifiedRun(Run):
 
     judge: Judge
 
-    def _column(self, column: int) -> None:
-        y = np.ascontiguousarray(self.targets.Y[:, column])
-        rows = self.learner.rows(y)
-        problem = Subproblem(self, y[rows], rows, column)
+    def _column(self, problem: Subproblem, column: int) -> None:
         proves = problem.identity is None and problem.solver.noise == 0
         watch = _Watch(self, problem, column) if proves else None
         for k, C in enumerate(self.penalties):

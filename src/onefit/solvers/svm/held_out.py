@@ -51,7 +51,9 @@ class Run:
         self.slack = np.zeros((len(folds), L, c))
         self._weights: dict[int, Array] = {}
         for column in range(c):
-            self._column(column)
+            y = np.ascontiguousarray(self.targets.Y[:, column])
+            rows = self.learner.rows(y)
+            self._column(Subproblem(self, y[rows], rows, column), column)
         if self.on_train is not None and self.train is not None:
             for number, part in enumerate(self.train):
                 self.on_train(number, np.arange(L), part)
@@ -69,11 +71,8 @@ class Run:
                 self._weights[number] = found
         return found
 
-    def _column(self, column: int) -> None:
+    def _column(self, problem: Subproblem, column: int) -> None:
         """Solve one column along the path of penalties, by the cheapest way that its splits allow."""
-        y = np.ascontiguousarray(self.targets.Y[:, column])
-        rows = self.learner.rows(y)
-        problem = Subproblem(self, y[rows], rows, column)
         if problem.splits_apart:
             for number in problem.trainable:
                 self._split(problem, number, column)

@@ -24,10 +24,7 @@ class SeriesRun(Run):
 
     series: Series
 
-    def _column(self, column: int) -> None:
-        y = np.ascontiguousarray(self.targets.Y[:, column])
-        rows = self.learner.rows(y)
-        problem = Subproblem(self, y[rows], rows, column)
+    def _column(self, problem: Subproblem, column: int) -> None:
         self.exact, self.error[:] = False, np.nan  # nothing is known of the error
         single = _SingleRows.of(problem) if self._leaves_one_out else None
         numbers = problem.trainable if single is None else single.inside.tolist()
