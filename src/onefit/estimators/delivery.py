@@ -121,7 +121,7 @@ def _stops_at_tol(model):
 
 
 @dataclass(frozen=True)
-class _Exact:
+class _ExactValues:
     """Values (rows, columns) of the exact solution at some training rows; a column for each pair of classes.
 
     ``spread`` is that of the machine's own values, one for each of its columns, also where the model has another scale.
@@ -150,7 +150,7 @@ class _Exact:
         return values[:, None] if values.ndim == 1 else -values
 
 
-def _exact_values(model, X, y, fit_params: dict) -> _Exact | None:
+def _exact_values(model, X, y, fit_params: dict) -> _ExactValues | None:
     """The exact solution on all rows, at some of them; None if it is not to be had."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     everything = np.arange(n)
@@ -174,7 +174,7 @@ def _exact_values(model, X, y, fit_params: dict) -> _Exact | None:
     if scaled is not None:
         values = scaled.predictions([values[None]])[0][0]
     columns = everything if get_tags(model).input_tags.pairwise else None
-    return _Exact(rows, values, spread, columns, isinstance(path.coded.coding, PairCoding))
+    return _ExactValues(rows, values, spread, columns, isinstance(path.coded.coding, PairCoding))
 
 
 def _fit(model, X, y, fit_params: dict):

@@ -8,7 +8,7 @@ import pytest
 
 from onefit.solvers.svm._smo import smo_steps
 from onefit.solvers.svm.bias import best_bias, crossing
-from onefit.solvers.svm.certificate import TINY, Ball, feasible
+from onefit.solvers.svm.certificate import TINY, GapBall, feasible
 from onefit.solvers.svm.dual import Dual
 from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
 from onefit.solvers.svm.hinge import Hinge
@@ -99,7 +99,7 @@ class Trial:
 
     def ball(self):
         """What is under test."""
-        return Ball.around(self.dual, self.beta, self.K @ self.beta, np.sqrt(np.diagonal(self.K)))
+        return GapBall.around(self.dual, self.beta, self.K @ self.beta, np.sqrt(np.diagonal(self.K)))
 
     @property
     def reach(self):

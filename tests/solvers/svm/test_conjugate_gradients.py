@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from onefit.kernels import Gaussian
-from onefit.solvers.svm.conjugate_gradients import coupling, narrow_path, solve_together
+from onefit.solvers.svm.conjugate_gradients import coupling, narrow_path, solve_by_conjugate_gradients
 from onefit.solvers.svm.solver import Solver
 
 from ...oracles.problems import row_weights, seeds
@@ -29,7 +29,7 @@ def problems(machine, bias, seed, n=80, C=3.0):
 def test_solutions_are_optimal_from_any_start(seed, machine, bias):
     K, duals = problems(machine, bias, seed)
     starts = np.array([random_start(dual, seed + k) for k, dual in enumerate(duals)])
-    found = solve_together(K, duals, starts, starts @ K)
+    found = solve_by_conjugate_gradients(K, duals, starts, starts @ K)
     solved = [k for k, solution in enumerate(found) if solution is not None]
     assert len(solved) >= 4  # of five: bounds may change too often from a random start
     for k in solved:
@@ -66,7 +66,7 @@ def test_coupled_rows_have_no_narrow_path():
 def test_a_problem_without_free_coefficients_is_left_to_others():
     K, duals = problems("hinge", True, 0)
     starts = np.zeros((len(duals), len(K)))
-    assert solve_together(K, duals, starts, starts.copy()) == [None] * len(duals)
+    assert solve_by_conjugate_gradients(K, duals, starts, starts.copy()) == [None] * len(duals)
 
 
 def test_coupling_tells_diagonal_from_other_matrices():

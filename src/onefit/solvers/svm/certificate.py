@@ -62,7 +62,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Ball:
+class GapBall:
     """A feasible point of a dual problem and the radius around it that its gap proves."""
 
     dual: Dual
@@ -73,7 +73,7 @@ class Ball:
     rounding: float
 
     @classmethod
-    def around(cls, dual: Dual, beta: Array, u: Array, roots: Array) -> Ball:
+    def around(cls, dual: Dual, beta: Array, u: Array, roots: Array) -> GapBall:
         """``u = K beta``; ``roots`` of the diagonal of K tell how much of it, and of a value, may be rounding."""
         lowest, highest = best_bias(dual, u) if dual.bias else (0.0, 0.0)
         rounding = ROUNDING * float(roots.max()) * float(roots @ np.abs(beta))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arrays import Array, Indices, Mask
 from ...machines.contract import Judge
-from .certificate import Ball, feasible
+from .certificate import GapBall, feasible
 from .dual import Dual, Solution
 from .held_out import Run
 from .solver import SLICE
@@ -130,7 +130,7 @@ class _Watch:
         intervals, splits = [], [self.splits[id(dual)] for dual in duals]
         for dual, split, beta, u in zip(duals, splits, points, images):
             tested = self.run.gram.problem.folds.folds[split].test
-            ball = Ball.around(dual, beta, u, self.roots)
+            ball = GapBall.around(dual, beta, u, self.roots)
             values = self._values(beta, u, tested)
             proof = ball.intervals(values, self.diagonal[tested], self.reach, partial(self._distances, tested))
             intervals.append((proof.lower, proof.upper))

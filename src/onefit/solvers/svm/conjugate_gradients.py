@@ -64,10 +64,10 @@ def narrow_path(solver: Solver, unit: Dual, penalties: Array) -> PathSolution | 
     starts = np.array([solve_diagonal(dual, solver.magnitude)[0] for dual in duals])
     images = starts @ K
     for dual, start, image in zip(duals, starts, images):
-        solver.rough(dual, start, image)
+        solver.take_smo_steps(dual, start, image)
     if min(int(dual.free(start).sum()) for dual, start in zip(duals, starts)) < FREE_SHARE * n:
         return None
-    found = [solution for solution in solve_together(K, duals, starts, images) if solution is not None]
+    found = [solution for solution in solve_by_conjugate_gradients(K, duals, starts, images) if solution is not None]
     if len(found) < len(duals):
         return None
     gaps = [dual.gap(solution.beta, solution.u, solution.b) for dual, solution in zip(duals, found)]
@@ -77,7 +77,7 @@ def narrow_path(solver: Solver, unit: Dual, penalties: Array) -> PathSolution | 
     return PathSolution(betas, images, biases, violations, np.array(gaps), yes, yes, len(found))
 
 
-def solve_together(K: Array, duals: list[Dual], starts: Array, images: Array) -> list[Solution | None]:
+def solve_by_conjugate_gradients(K: Array, duals: list[Dual], starts: Array, images: Array) -> list[Solution | None]:
     """Solutions of problems that have ridges, tube and bias in common, from starts (t, n) and ``images = starts K``.
 
     None where no coefficient is free, or free sets do not settle.

@@ -91,7 +91,7 @@ class Solver:
         self._last = (dual, beta) if done else None
         return Solution(beta, u, b, violation, done, rounds)
 
-    def rough(self, dual: Dual, beta: Array, u: Array) -> None:
+    def take_smo_steps(self, dual: Dual, beta: Array, u: Array) -> None:
         """SMO steps from a cold start, in place: as many as ``solve`` makes. Cost: O(n²)."""
         smo_steps(
             self.K, dual.ridge, dual.target, dual.epsilon, dual.lower, dual.upper, dual.bias, beta, u,

@@ -13,7 +13,7 @@ import numpy as np
 from ..._arrays import Array, Indices
 from ._fold_removal import update_images
 from .chunking import chunked_path
-from .conjugate_gradients import COUPLED, FREE_SHARE, coupling, narrow_path, solve_together
+from .conjugate_gradients import COUPLED, FREE_SHARE, coupling, narrow_path, solve_by_conjugate_gradients
 from .diagonal import solve_diagonal
 from .dual import EPS, Dual, Solution
 from .fold_removal import SharedInverse, Watch
@@ -83,7 +83,7 @@ class Subproblem:
         self._full: tuple[Solution, Dual] | None = None
         self._inverse: SharedInverse | None = None
         self._penalty = 0.0
-        self._rough: tuple[Dual, Array] | None = None  # a problem, and where SMO has brought it
+        self._smo_start: tuple[Dual, Array] | None = None  # a problem, and where SMO has brought it
 
     @cached_property
     def K(self) -> Array:
@@ -171,8 +171,8 @@ class Subproblem:
 
     def _start(self, dual: Dual, C: float) -> tuple[Array, Array | None, bool]:
         """(coefficients, their product with K if known, whether they are a warm start) of a problem on all rows."""
-        if self._rough is not None and self._rough[0] is dual:
-            return self._rough[1], None, False
+        if self._smo_start is not None and self._smo_start[0] is dual:
+            return self._smo_start[1], None, False
         start = self.run.gram.starts.get(self._key(C))
         if start is not None:  # from another epsilon, or other weights
             return dual.within(start), None, True
@@ -200,8 +200,8 @@ class Subproblem:
                 yield number, self.diagonal_solution(dual), dual
             return
         whole = self.run.learner.dual(self.y, C, self.full_weights)
-        if watch is None and (together := self._solve_together(whole, C)) is not None:
-            yield from together
+        if watch is None and (solved := self._solve_by_conjugate_gradients(whole, C)) is not None:
+            yield from solved
             return
         self.solve_full(whole, C)
         ledger = self.run.gram.problem.ledger
@@ -212,7 +212,7 @@ class Subproblem:
                 yield item
                 start = time.perf_counter()
 
-    def _solve_together(self, whole: Dual, C: float) -> Solved | None:
+    def _solve_by_conjugate_gradients(self, whole: Dual, C: float) -> Solved | None:
         """The full data and all splits by conjugate gradients, where rows are weakly coupled and many of them free."""
         n, numbers, K = len(self.y), self.trainable, self.solver.K
         if not 2 < len(numbers) <= MANY_SPLITS:
@@ -227,14 +227,14 @@ class Subproblem:
             beta, u, warm = self._start(whole, C)
             u = K @ beta if u is None else u
             if not warm:
-                self.solver.rough(whole, beta, u)
-                self._rough = whole, beta
+                self.solver.take_smo_steps(whole, beta, u)
+                self._smo_start = whole, beta
             starts = np.array([_at_bounds(beta, whole, dual) for dual in duals])
         if whole.free(starts[0]).sum() < FREE_SHARE * n:
             return None
         ledger, images = self.run.gram.problem.ledger, starts @ K
         with ledger.record("full solution"):
-            full, *found = solve_together(K, duals, starts, images)
+            full, *found = solve_by_conjugate_gradients(K, duals, starts, images)
         if full is None:
             return None
         self._know(full, whole, C)
@@ -299,9 +299,9 @@ class Subproblem:
 
     def with_small_digits(self, u: Array, beta: Array, b: float, rows: Indices) -> Array:
         """``u + b`` from ``u = K beta`` at some rows, small u computed anew: updates left rounding only."""
-        values, lost = u + b, np.abs(u) <= SMALL * self.magnitude * np.abs(beta).max(initial=0.0)
-        if lost.any():  # a row that was left out had its own part of u, which was subtracted again
-            values[lost] = self.combination(beta, b, rows[lost])
+        values, cancelled = u + b, np.abs(u) <= SMALL * self.magnitude * np.abs(beta).max(initial=0.0)
+        if cancelled.any():  # a row that was left out had its own part of u, which was subtracted again
+            values[cancelled] = self.combination(beta, b, rows[cancelled])
         return values
 
     def combination(self, beta: Array, b: float, rows: Indices) -> Array:
