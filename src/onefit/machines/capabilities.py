@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from ..data import Targets
 from ..gram import Gram
@@ -147,8 +148,7 @@ class RidgeInverse:
         if bias:
             sums = P.sum(axis=1)
             sums /= np.sqrt(sums.sum())
-            for rows in range(0, len(P), 256):  # no second n x n array
-                P[rows : rows + 256] -= sums[rows : rows + 256, None] * sums
+            blas.dger(-1.0, sums, sums, a=P.T, overwrite_a=True)  # P - sums sumsᵀ, in place: P.T is Fortran's order
         return cls(P, targets.Y, ridge, diagonal, log_determinant)
 
     @cached_property
@@ -189,7 +189,6 @@ class HeldOutTangent(Protocol):
 
 def symmetric_product(left: Array, right: Array) -> Array:
     """``(left rightᵀ + right leftᵀ) / 2`` of matrices (n, k)."""
-    product = left @ right.T
-    product += product.T.copy()
-    product *= 0.5
-    return np.asarray(product)
+    half = blas.dsyr2k(0.5, left.T, right.T, trans=True, lower=True)  # its transpose has the upper triangle
+    mirror_upper(half.T)
+    return np.asarray(half.T)
