@@ -296,7 +296,7 @@ class KernelLearnCV(GridSearchCV):
 
     def _run(self, task, outer):
         """The path on all rows, those of outer folds, the choice of a step, and the refit."""
-        steps, began = [], time.monotonic()
+        steps, values, began = [], None, time.monotonic()
 
         def keep(params):
             steps.append(params)
@@ -307,7 +307,7 @@ class KernelLearnCV(GridSearchCV):
             try:
                 known = journal.steps()
                 if known is None:
-                    replace(task, on_step=keep).run()
+                    _, values = replace(task, on_step=keep).run()
                     journal.add_steps(steps)
                 else:
                     steps.extend(known)
@@ -319,7 +319,16 @@ class KernelLearnCV(GridSearchCV):
                 raise
         if self.time_budget is not None and time.monotonic() - began >= parse_seconds(self.time_budget):
             warn_caller(f"The time budget of {self.time_budget} ended paths before their end.", TimeBudgetWarning)
-        self._conclude(task, steps, scores)
+        self._conclude(task, steps, self._inner_values(task, steps, values), scores)
+
+    def _inner_values(self, task, steps, known):
+        """The criterion at every step, computed where the path has not told it."""
+        values = np.full(len(steps), np.nan) if known is None else np.array(known)
+        missing = np.flatnonzero(np.isnan(values))
+        if len(missing):
+            grid = [{name: [value] for name, value in steps[k].items()} for k in missing]
+            values[missing] = natural_values(evaluate_candidates(task, grid, task.criterion), task.criterion)
+        return values
 
     def _outer_outcomes(self, outer, journal):
         """Outcomes of all outer folds, from the journal or computed now."""
@@ -333,12 +342,9 @@ class KernelLearnCV(GridSearchCV):
                 print(f"[KernelLearnCV] outer fold {number}: smallest loss at step {int(outcome.loss.argmin())}")
         return [found[number] for number in range(len(outer))]
 
-    def _conclude(self, task, steps, scores):
+    def _conclude(self, task, steps, inner, scores):
         """Attributes of a fitted search."""
-        found = evaluate_candidates(
-            task, [{name: [value] for name, value in step.items()} for step in steps], task.criterion
-        )
-        self.cv_results_ = learning_table(steps, natural_values(found, task.criterion), scores)
+        self.cv_results_ = learning_table(steps, inner, scores)
         self.best_index_ = scores.best(float(self.margin)) if self.stop == "outer" else len(steps) - 1
         self.best_params_ = steps[self.best_index_]
         self.best_score_ = self.outer_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])

@@ -71,8 +71,8 @@ class PathTask:
     seconds: float | None = None
     on_step: Callable[[dict[str, Any]], None] | None = field(default=None, compare=False)
 
-    def run(self) -> list[dict[str, Any]]:
-        """The parameters of the estimator at every step."""
+    def run(self) -> tuple[list[dict[str, Any]], list[float]]:
+        """(parameters of the estimator at every step, values of the criterion there: NaN where they are not known)."""
         return KernelPath(self).run()
 
 
@@ -89,8 +89,9 @@ class KernelPath:
         self.sample_weight = None if weights is None else np.asarray(weights, dtype=np.float64)
         self.penalty_name = "alpha" if "alpha" in self.machine.get_params() else "C"
         self.steps: list[dict[str, Any]] = []
+        self.values: list[float] = []
 
-    def run(self) -> list[dict[str, Any]]:
+    def run(self) -> tuple[list[dict[str, Any]], list[float]]:
         """Choose a start on a grid, go on by AGOP or other weights if asked to, and then descend."""
         task = self.task
         point = self._best_of_grid(kernel_grid(self.machine, self.kernel, self.X, task.y))
@@ -103,13 +104,14 @@ class KernelPath:
             kernel = point.kernel.with_weights(alignment_weights(task.method, point.kernel, problem))
             grid = kernel_grid(self.machine, kernel, self.X, task.y)
             self._keep(self._best_of_grid({**grid, "kernel": [kernel]}))
-        elif task.method != "uniform":
+        elif task.method != "uniform" and task.max_iter > 0:
             objective = Objective(self.problem(point), point, regularised=task.regularised)
             descend(objective, task.max_iter, deadline=self.deadline, on_step=self._keep)
-        return self.steps
+        return self.steps, self.values
 
     def _keep(self, point: Point) -> None:
         self.steps.append(self.params(point))
+        self.values.append(point.value)
         if self.task.on_step is not None:
             self.task.on_step(self.steps[-1])
 
@@ -147,7 +149,9 @@ class KernelPath:
         scores = np.asarray(found.cv_results_["mean_test_score"])
         if np.isnan(scores).all():
             raise NoStartError(f"No cell of the grid could be evaluated: {found.cv_results_['status'][0]}.")
-        return self.point(found.cv_results_["params"][int(np.nanargmax(scores))])
+        best = int(np.nanargmax(scores))
+        value = float(natural_values(found, criterion)[best]) if criterion is task.criterion else np.nan
+        return replace(self.point(found.cv_results_["params"][best]), value=value)
 
     def point(self, params: dict[str, Any]) -> Point:
         """A point from parameters of the estimator."""

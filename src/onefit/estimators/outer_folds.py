@@ -66,7 +66,7 @@ def run_outer(fold: OuterFold) -> OuterOutcome:
     """Repeat the whole search on the training rows, and score its steps on the test rows."""
     task = fold.task
     try:
-        steps = fold.inner().run()
+        steps, _ = fold.inner().run()
     except NoStartError as error:
         warnings.warn(f"An outer fold cannot be searched and does not count. {error}", UserWarning, stacklevel=2)
         return OuterOutcome(np.array([np.nan]), np.array([np.nan]), 0.0)

@@ -47,6 +47,10 @@ class Kernel(ABC):
     def evaluate(self, lookup: Lookup) -> Array:
         """Return the kernel's values from those of its bases, computed in the arrays that it is handed."""
 
+    def fresh_gram(self, rows: RowPairs) -> Array:
+        """The kernel's values on rows, in an array of their own; what learning does not change may be kept in rows."""
+        return self.evaluate(rows.fresh)
+
     @property
     def buffers(self) -> int:
         """How many arrays of the size of the Gram matrix ``evaluate`` has at once."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arrays import Array
 from .bases import BLOCK, Base, Change, ChangedFeatures, changes_nothing, cityblock, dense, dot, scale_features, sqdist
 from .parameters import NotDifferentiableError
+
+if TYPE_CHECKING:
+    from .base import Kernel
 
 
 class RowPairs:
@@ -23,6 +26,7 @@ class RowPairs:
         self.X, self.Y = X, Y
         self._bases: dict[Base, Array] = {}
         self._changed: dict[tuple[Change, tuple[Any, ...]], RowPairs] = {}
+        self._grams: dict[Kernel, Array] = {}
 
     def base(self, base: Base) -> Array:
         """The base matrix between the rows: read it, do not write."""
@@ -35,6 +39,12 @@ class RowPairs:
     def fresh(self, base: Base) -> Array:
         """A copy of the base matrix, which may be written."""
         return self.base(base).copy()
+
+    def gram(self, kernel: Kernel) -> Array:
+        """The Gram matrix of a kernel, computed once and kept: read it, do not write."""
+        if kernel not in self._grams:
+            self._grams[kernel] = kernel.evaluate(self.fresh)
+        return self._grams[kernel]
 
     def changed(self, change: Change, by: tuple[Any, ...]) -> RowPairs:
         """The rows with their features scaled, selected or mapped."""

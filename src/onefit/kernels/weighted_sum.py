@@ -93,6 +93,20 @@ class WeightedSum(Several):
             values += part
         return values
 
+    def fresh_gram(self, rows: RowPairs) -> Array:
+        """A weighted sum of matrices of which those without scales are computed once.
+
+        Cost: O(m n²) for m kernels, whose matrices are kept.
+        """
+        if not self._used:
+            return super().fresh_gram(rows)
+        (weight, first), *others = self._used
+        values = weight * _gram_of_part(rows, first)
+        term = np.empty_like(values) if others else values
+        for weight, kernel in others:
+            values += np.multiply(weight, _gram_of_part(rows, kernel), out=term)
+        return values
+
     def largest_off_diagonal(self, smallest: Callable[[Base], float]) -> float:
         return sum(weight * kernel.largest_off_diagonal(smallest) for weight, kernel in self._used)
 
@@ -126,7 +140,7 @@ class WeightedSum(Several):
         own, inside = np.zeros(len(self.kernels)), []
         for m, (weight, kernel) in enumerate(zip(self._weights, self.kernels)):
             if weight > 0:
-                own[m] = weight * float(np.vdot(G, kernel.evaluate(rows.fresh)))
+                own[m] = weight * float(np.vdot(G, _gram_of_part(rows, kernel)))
             if _has_scales(kernel):
                 inside.append(weight * kernel.pullback(rows, G))
         return np.concatenate([own, *inside])
@@ -141,3 +155,10 @@ class WeightedSum(Several):
 def _has_scales(kernel: Kernel) -> bool:
     """Whether a kernel of a sum has parameters of its own that are learned."""
     return isinstance(kernel.kernel if isinstance(kernel, Columns) else kernel, ARD)
+
+
+def _gram_of_part(rows: RowPairs, kernel: Kernel) -> Array:
+    """The Gram matrix of a kernel of a sum, computed once if it has no parameters that are learned: do not write."""
+    if _has_scales(kernel):
+        return kernel.evaluate(rows.fresh)
+    return rows.base(kernel.matrix) if isinstance(kernel, Given) else rows.gram(kernel)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -49,6 +49,7 @@ class Point:
     kernel: Kernel
     penalty: float
     epsilon: float | None = None
+    value: float = field(default=np.nan, compare=False)  # of the criterion, where it is known
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Objective:
 
     With ``regularised`` the Bayesian regulariser of Cawley & Talbot (2007) is added to the logarithm of a loss:
     ``(d/n) log(1 + |θ - mean θ|² / 2)`` of the d logarithms θ of the kernel's parameters. ``learned`` says which of the
-    parameters may change: all if it is None.
+    parameters may change: all if it is None. A parameter of zero, which has no logarithm, stays zero.
     """
 
     def __init__(
@@ -108,14 +109,13 @@ class Objective:
         self.problem, self.start, self.regularised = problem, start, regularised
         self.rows = RowPairs(problem.X)
         self._all = self.coordinates(start)
-        self.learned = np.ones(len(self._all), dtype=bool) if learned is None else learned.copy()
+        self.learned = np.isfinite(self._all) & (True if learned is None else learned)
         # the criterion would send the kernel and its penalty to zero, or does not see the penalty
         self.keeps_scale = problem.criterion.holds_penalty or needs_no_machine(problem.criterion)
         if self.keeps_scale:
             self.learned[self.n_kernel :] = False
         self.theta = self._all[self.learned]
-        if not np.isfinite(self.theta).all():
-            raise NotDifferentiableError("Parameters of zero have no logarithm: start from positive ones.")
+        self.values: dict[bytes, float] = {}  # of the criterion itself, by the parameters that it was computed at
         self.evaluations = 0
 
     def coordinates(self, point: Point) -> Array:
@@ -125,24 +125,32 @@ class Objective:
 
     @property
     def _weights(self) -> slice | None:
-        """The logarithms of weights whose sum stays one: their scale belongs to the penalty, which stays."""
+        """The logarithms of learned weights whose sum stays: their scale belongs to the penalty, which stays."""
         kernel = self.start.kernel
-        return slice(len(kernel.kernels)) if self.keeps_scale and isinstance(kernel, WeightedSum) else None
+        if not self.keeps_scale or not isinstance(kernel, WeightedSum):
+            return None
+        return slice(int(self.learned[: len(kernel.kernels)].sum()))
 
     @property
     def n_kernel(self) -> int:
         """Number of the kernel's parameters."""
         return len(self.start.kernel.parameter_names)
 
+    @property
+    def n_learned(self) -> int:
+        """Number of the kernel's parameters that may change."""
+        return int(self.learned[: self.n_kernel].sum())
+
     def point(self, theta: Array) -> Point:
         """Parameters from the logarithms of those that are learned."""
-        full, p = self._all.copy(), self.n_kernel
-        full[self.learned] = theta
+        full, p, value = self._all.copy(), self.n_kernel, self.values.get(theta.tobytes(), np.nan)
         if self._weights is not None:
-            full[self._weights] -= special.logsumexp(full[self._weights])
+            theta = theta.copy()
+            theta[self._weights] -= special.logsumexp(theta[self._weights])
+        full[self.learned] = theta
         others = np.exp(full[p:])
         epsilon = None if self.start.epsilon is None else float(others[1])
-        return Point(self.start.kernel.with_log_parameters(full[:p]), float(others[0]), epsilon)
+        return Point(self.start.kernel.with_log_parameters(full[:p]), float(others[0]), epsilon, value)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -163,14 +171,15 @@ class Objective:
                 by_log[self._weights].sum()
             )
         value, criterion = gradient.value, problem.criterion
+        self.values[theta.tobytes()] = value
         if value > 0 and not criterion.logarithmic:
             value, by_log = float(np.log(value)), by_log / value
         elif criterion.greater_is_better and not criterion.logarithmic:
             value = np.nan  # of an indefinite matrix: as bad as can be
         if criterion.greater_is_better:
             value, by_log = -value, -by_log
-        if self.regularised:
-            p, n = self.n_kernel, problem.folds.n
+        if self.regularised and self.n_learned:
+            p, n = self.n_learned, problem.folds.n
             away = theta[:p] - theta[:p].mean()
             size = 1.0 + 0.5 * float(away @ away)
             value += p / n * np.log(size)
@@ -180,7 +189,7 @@ class Objective:
 
 def evidence_at(problem: GradientProblem, point: Point, rows: RowPairs, folds: Folds | None = None) -> Evidence:
     """Evidence for a criterion at one point, on a fresh Gram matrix."""
-    K = point.kernel.evaluate(rows.fresh)
+    K = point.kernel.fresh_gram(rows)
     folds = problem.folds if folds is None else folds
     gram = DenseGram.of_matrix(K, point.kernel.positive).with_folds(folds)
     machine = MachinePath(
