@@ -6,17 +6,18 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_iris
-from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regression
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import get_scorer, r2_score
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from onefit import (
@@ -576,6 +577,7 @@ def test_predictions_can_be_cross_validated():
         ({"time_budget": "soon"}, "time_budget"),
         ({"criterion": "nothing"}, "criterion"),
         ({"estimator": LinearRegression()}, "LinearRegression"),
+        ({"estimator": TransformedTargetRegressor(LSSVR())}, "TransformedTargetRegressor"),
         ({"kernel": ARD(Gaussian(), scales=[1.0])}, "features"),
     ],
 )
@@ -592,6 +594,26 @@ def test_what_makes_no_sense_is_refused_before_any_work(options, words, monkeypa
         KernelLearnCV(**given).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("y", "weights", "words"),
+    [(None, None, "y is None"), ("y", -np.ones(N), "non-negative"), ("y", np.ones(3), "one weight for each row")],
+)
+def test_data_that_make_no_sense_are_refused_before_any_work(y, weights, words, monkeypatch):
+    from onefit.estimators import kernel_path
+
+    monkeypatch.setattr(kernel_path, "evaluate_candidates", None)
+    X, values = regression()
+    with pytest.raises(ValueError, match=words):
+        KernelLearnCV(LSSVR(), ARD(Gaussian())).fit(X, y and values, sample_weight=weights)
+
+
+def test_transformers_that_need_y_are_refused_with_the_reason():
+    X, y = regression()
+    with pytest.raises(ValueError, match="cannot be fitted without y") as refused:
+        KernelLearnCV(make_pipeline(SelectKBest(f_regression, k=2), LSSVR()), ARD(Gaussian())).fit(X, y)
+    assert "preprocessing" not in str(refused.value)
+
+
 def test_a_criterion_without_derivatives_is_refused():
     X, y = data("classes")
     with pytest.raises(NotDifferentiableError, match="span"):
@@ -601,11 +623,19 @@ def test_a_criterion_without_derivatives_is_refused():
 
 
 @pytest.mark.slow
-def test_many_irrelevant_features_are_found_irrelevant():
+def test_many_irrelevant_features_are_found_irrelevant(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 500))
     y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=1000)
+    evaluations, plain = [], criteria.CV.tangent
+
+    def counting(self, evidence):
+        evaluations.append(1)
+        return plain(self, evidence)
+
+    monkeypatch.setattr(criteria.CV, "tangent", counting)
     learned = KernelLearnCV(LSSVR(), ARD(Gaussian()), stop=None, max_iter=40).fit(X, y)
+    assert len(evaluations) <= 100
     assert learned.feature_importances_[3:].max() < 0.01
     assert learned.feature_importances_[:3].sum() > 0.8
 
@@ -630,3 +660,122 @@ def test_value_and_all_derivatives_take_six_matrices_at_most():
     peak = tracemalloc.get_traced_memory()[1] / 8
     tracemalloc.stop()
     assert peak < 6 * n**2 + 6 * n * d
+
+
+def test_values_far_from_the_training_rows_are_counted():
+    from onefit.estimators.training_range import column_moments, count_far_values
+
+    X, y = regression()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(text="some", same=3.0)
+    frame.loc[4, "b"] = np.nan
+    new = frame.head(5).assign(a=[0.0, 20.0, -20.0, np.nan, 0.0], same=4.0)
+    moments = column_moments(frame)
+    assert count_far_values(new, moments).tolist() == [2, 0, 0, 0, 0, 0]
+    assert not count_far_values(frame, moments).any()
+    numbers = frame.drop(columns="text").fillna(0.0).to_numpy()
+    np.testing.assert_allclose(column_moments(sparse.csr_matrix(numbers)), column_moments(numbers), atol=1e-12)
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), stop=None, max_iter=1).fit(X, y)
+    np.testing.assert_allclose(search.column_moments_, [X.mean(axis=0), X.std(axis=0)])
+
+
+def test_clipping_in_front_keeps_far_rows_at_the_edge_of_the_training_range():
+    """A row that is far out in a feature that counts falls back to the bias; behind a clipping scaler it does not."""
+    X, _ = regression()
+    y, far = 3.0 * X[:, 0], np.zeros((1, D))
+    far[0, 0] = 15.0
+    options = {"max_iter": 3, "outer_cv": 2, "cv": 3}
+    plain = KernelLearnCV(LSSVR(), ARD(Gaussian(1.0)), **options).fit(X, y)
+    clipped = KernelLearnCV(make_pipeline(MinMaxScaler(clip=True), LSSVR()), ARD(Gaussian()), **options).fit(X, y)
+    edge = far.copy()
+    edge[0, 0] = X[:, 0].max()
+    assert clipped.predict(far) == pytest.approx(clipped.predict(edge))
+    assert abs(clipped.predict(far)[0] - y.max()) < 0.5
+    assert abs(plain.predict(far)[0] - y.max()) > 2.0
+
+
+def test_parameters_of_zero_stay_zero():
+    X, y = regression()
+    options = {"max_iter": 3, "outer_cv": 2, "cv": 3}
+    learned = KernelLearnCV(LSSVR(), ARD(Gaussian(), scales=[1.0, 0.0, 1.0, 1.0]), **options).fit(X, y)
+    without = KernelLearnCV(LSSVR(), ARD(Gaussian(1 / D)), **options).fit(X[:, [0, 2, 3]], y)
+    scales = learned.best_estimator_.kernel.scales
+    assert scales[1] == 0
+    np.testing.assert_allclose(np.delete(scales, 1), without.best_estimator_.kernel.scales, rtol=1e-6)
+    assert learned.feature_importances_[1] == 0
+    for criterion in ("cv", "sps", "ckta"):
+        kernel = WeightedSum([Gaussian(1.0), Linear(), Columns(Gaussian(1.0), [0])], [0.0, 0.5, 0.5])
+        search = KernelLearnCV(KernelRidge(), kernel, criterion=criterion, stop=None, max_iter=3).fit(X, y)
+        assert search.best_estimator_.kernel.weights[0] == 0
+        assert search.best_estimator_.kernel.weights[2] > search.best_estimator_.kernel.weights[1]
+    penalised = KernelLearnCV(LSSVR(), ARD(Gaussian(), scales=[1.0, 0.0, 1.0, 1.0]), stop="penalty", max_iter=3)
+    assert penalised.fit(X, y).best_estimator_.kernel.scales[1] == 0
+
+
+def test_indefinite_kernels_can_be_learned_where_the_machine_is_defined():
+    """Weights of matrices with negative eigenvalues; the values are those of really retraining."""
+    X, y = regression()
+    noise = np.random.default_rng(2).normal(size=(N, N))
+    kernel, rows = WeightedSum([0.2 * (noise + noise.T), Gaussian(0.5)(X)]), np.arange(N)[:, None]
+    for machine in (KernelRidge(), LSSVR()):
+        learned = KernelLearnCV(machine, kernel, cv=4, stop=None, max_iter=5).fit(rows, y)
+        inner = learned.cv_results_["inner_value"]
+        assert inner[-1] < inner[0]
+        last = clone(machine).set_params(**learned.best_params_)
+        held = cross_val_predict(last, rows, y, cv=4)
+        assert inner[-1] == pytest.approx(((y - held) ** 2).mean(), rel=1e-8)
+    with pytest.raises(ValueError, match="positive semi-definite"):  # a likelihood needs a positive definite matrix
+        KernelLearnCV(KernelRidge(), kernel, criterion="lml", stop=None).fit(rows, y)
+
+
+def test_names_of_columns_are_found_inside_of_other_kernels():
+    X, y = regression()
+    frame, options = pd.DataFrame(X, columns=list("abcd")), {"max_iter": 1, "outer_cv": 2, "cv": 3}
+
+    def learned(kernel):
+        return KernelLearnCV(LSSVR(), kernel, **options).fit(frame, y).best_estimator_.kernel
+
+    assert learned(ARD(Columns(Gaussian(), ["b", "a"]))).kernel.columns == (1, 0)
+    assert learned(Metric(Columns(Gaussian(), ["c"]))).kernel.columns == (2,)
+    nested = learned(Columns(Columns(Gaussian(), ["d"]), ["b", "d"]))
+    assert nested.columns == (1, 3)
+    assert nested.kernel.columns == (1,)  # of the two
+    with pytest.raises(ValueError, match="no column 'a'"):
+        learned(Columns(Columns(Gaussian(), ["a"]), ["b", "d"]))
+    with pytest.raises(ValueError, match="no names"):
+        learned(Metric(Columns(Gaussian(), ["a"]), np.eye(4)))
+
+
+def test_given_matrices_may_be_lists_frames_and_sparse():
+    K = Gaussian(0.5)(regression()[0])
+    same = [K, K.tolist(), pd.DataFrame(K), sparse.csr_matrix(K), np.asfortranarray(K)]
+    assert len({WeightedSum([one]) for one in same}) == 1
+    for wrong, words in ((K[:, :3], "square"), (np.triu(K), "symmetric"), ("linear", "linear"), (None, "None")):
+        with pytest.raises(ValueError, match=words):
+            WeightedSum([Linear(), wrong])
+
+
+def test_matrices_of_a_sum_are_computed_once(monkeypatch):
+    X, y = regression()
+    calls, plain = [], Laplacian.map
+
+    def counting(self, values):
+        calls.append(values.shape)
+        plain(self, values)
+
+    monkeypatch.setattr(Laplacian, "map", counting)
+    found = {}
+    for steps in (1, 8):
+        calls.clear()
+        kernel = WeightedSum([Gaussian(0.5), Laplacian(0.5)])
+        search = KernelLearnCV(LSSVR(), kernel, stop=None, max_iter=steps, cv=3).fit(X, y)
+        found[steps] = len(calls), search.n_iter_
+    assert found[8][1] > found[1][1]
+    assert found[8][0] == found[1][0]
+
+
+def test_a_score_that_is_no_number_is_said():
+    X, y = regression()
+    search = KernelLearnCV(LSSVR(), ARD(Gaussian()), max_iter=0, outer_cv=2, scoring=lambda model, X, y: np.nan)
+    with pytest.warns(UserWarning, match="outer_score_ is NaN"):
+        search.fit(X, y)
+    assert search.predict(X).shape == y.shape

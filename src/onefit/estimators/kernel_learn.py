@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
+from functools import cache
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from .._exceptions import warn_caller
 from .._public import set_module
 from ..criteria import resolve
 from ..criteria.base import Criterion
+from ..data.targets import check_sample_weight
 from ..kernels import ARD, Kernel, Metric, NotDifferentiableError, Precomputed, WeightedSum
 from ..machines.registry import read_machine
 from ..search.deadline import TimeBudgetWarning, parse_seconds
@@ -32,6 +34,7 @@ from .delivery import deliver
 from .kernel_path import KernelPath, PathTask, evaluate_candidates, natural_values
 from .learning_journal import LearningJournal
 from .outer_folds import OuterFold, OuterScores, learning_table, name_columns, run_outer, seen_names
+from .training_range import column_moments
 
 LOGGER = logging.getLogger("onefit")
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -115,6 +118,9 @@ class KernelLearnCV(GridSearchCV):
     feature_importances_ : ndarray of shape (n_features,)
         The mean over rows of ``(∂f/∂x_j)² var(x_j)`` of the columns that the machine sees, with sum one; not there for
         kernels without derivatives in x.
+    column_moments_ : ndarray of shape (2, n_columns)
+        Mean and standard deviation of every column of X, NaN of columns that are no numbers: ``report.write`` counts
+        values of other rows that are far from there.
     n_iter_ : int
         Number of steps, that of the grid included.
     scorer_, n_splits_, refit_time_
@@ -188,6 +194,8 @@ class KernelLearnCV(GridSearchCV):
             delattr(self, name)
         self._validate()
         context = self._init_callback_context(max_subtasks=0)
+        if y is None:
+            raise ValueError("KernelLearnCV requires y to be passed, but the target y is None.")
         X, y = indexable(X, y)
         y = flat_target(self.estimator, y)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=None)
@@ -232,7 +240,8 @@ class KernelLearnCV(GridSearchCV):
         """The path on all rows, and those of the outer folds."""
         routed = route(self, self.scoring, params)
         model = split_pipeline(self.estimator, routed.estimator)
-        kernel = name_columns(self.kernel, lambda: seen_names(model, X, y))
+        check_sample_weight(model.sample_weight, len(y))
+        kernel = name_columns(self.kernel, cache(lambda: seen_names(model, X, y)))
         if Precomputed.base in kernel.bases:
             raise ValueError("A Precomputed kernel has nothing to learn: Given(K) is one that sums and weights take.")
         learner = read_machine(clone(model.final).set_params(kernel=self.kernel)).learner
@@ -348,6 +357,8 @@ class KernelLearnCV(GridSearchCV):
         self.best_index_ = scores.best(float(self.margin)) if self.stop == "outer" else len(steps) - 1
         self.best_params_ = steps[self.best_index_]
         self.best_score_ = self.outer_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        if self.stop == "outer" and np.isnan(self.outer_score_):
+            warn_caller(f"outer_score_ is NaN: scoring={self.scoring!r} gave no number on some outer folds.")
         self.multimetric_, self.n_iter_ = False, len(steps)
         path = KernelPath(task)
         kernels = [path.point(step).kernel for step in steps]
@@ -356,6 +367,7 @@ class KernelLearnCV(GridSearchCV):
         importances = path.importances(self.best_params_)
         if importances is not None:
             self.feature_importances_ = importances
+        self.column_moments_ = column_moments(task.X)
         began = time.perf_counter()
         model = clone(self.estimator).set_params(**self.best_params_)
         delivery = deliver(model, task.X, task.y, task.routed.estimator, exactly=True)

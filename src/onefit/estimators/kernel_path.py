@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from ..criteria import CV, Criterion
 from ..criteria.base import needs_no_machine
 from ..data import Folds
-from ..data.views import checked_rows
+from ..data.views import SupervisedError, checked_rows
 from ..kernels import ARD, Kernel, Metric, NotDifferentiableError, WeightedSum
 from ..kernels.parameters import variance_of
 from ..kernels.row_pairs import RowPairs
@@ -218,7 +218,14 @@ class RoutedSearch(KernelSearchCV):
         """Fit without warnings (grids at their edge, ties, retraining): what matters is said of the path."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self.fit(task.X, task.y, routed=task.routed)
+            try:
+                return self.fit(task.X, task.y, routed=task.routed)
+            except SupervisedError as error:
+                transformers = split_pipeline(task.estimator).transformers
+                raise SupervisedError(
+                    f"{transformers} cannot be fitted without y. Transformers are fitted on all rows of a path, and "
+                    "would learn from the targets of rows that its folds test: leave out those that need y."
+                ) from error
 
     def _route(self, scoring: Any, params: dict[str, Any]) -> Routing:
         return replace(params["routed"], splitter={})  # splits are given

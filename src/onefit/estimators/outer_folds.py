@@ -13,7 +13,7 @@ from sklearn.base import clone
 from .._arrays import Indices
 from ..criteria import CV
 from ..data.folds import Fold, Folds, take_rows
-from ..kernels import Columns, Kernel, Product, Scaled, Sum, WeightedSum
+from ..kernels import ARD, Columns, Kernel, Metric, Product, Scaled, Sum, WeightedSum
 from ..machines.registry import Model
 from ..search.request import draw_folds
 from ..search.routing import sample_weight_of
@@ -152,11 +152,13 @@ def learning_table(steps: list[dict[str, Any]], inner: np.ndarray, outer: OuterS
 def name_columns(kernel: Kernel, names: Callable[[], list[str]]) -> Kernel:
     """The kernel with positions in place of names of columns; ``names`` is asked only if there are any."""
     if isinstance(kernel, Columns):
-        known = names() if any(isinstance(column, str) for column in kernel.columns) else []
-        return replace(kernel.named(known), kernel=name_columns(kernel.kernel, names))
+        found = kernel.named(names() if any(isinstance(column, str) for column in kernel.columns) else [])
+        return replace(found, kernel=name_columns(kernel.kernel, lambda: [names()[k] for k in found.columns]))
     if isinstance(kernel, Sum | Product):
         return type(kernel)(name_columns(kernel.left, names), name_columns(kernel.right, names))
-    if isinstance(kernel, Scaled):
+    if isinstance(kernel, Metric) and kernel.matrix is not None:  # what is inside sees directions, not columns
+        return replace(kernel, kernel=name_columns(kernel.kernel, list))
+    if isinstance(kernel, Scaled | ARD | Metric):
         return replace(kernel, kernel=name_columns(kernel.kernel, names))
     if isinstance(kernel, WeightedSum):
         return replace(kernel, kernels=tuple(name_columns(one, names) for one in kernel.kernels))

@@ -185,7 +185,7 @@ class Given(Kernel):
     def __post_init__(self) -> None:
         if isinstance(self.matrix, GivenMatrix):
             return
-        K = np.array(self.matrix, dtype=np.float64)
+        K = np.array(self.matrix.toarray() if hasattr(self.matrix, "toarray") else self.matrix, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
             raise ValueError(f"A given Gram matrix must be square, got shape {K.shape}.")
         largest = float(np.abs(K).max(initial=0.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,9 +45,9 @@ class WeightedSum(Several):
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        kernels = tuple(Given(kernel) if isinstance(kernel, np.ndarray) else kernel for kernel in self.kernels)
-        if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
-            raise ValueError(f"WeightedSum takes a list of onefit.kernels, got {self.kernels!r}.")
+        kernels = tuple(_given_or_kernel(kernel) for kernel in self.kernels)
+        if not kernels:
+            raise ValueError("WeightedSum takes a list of onefit.kernels, which is empty.")
         weights = (1.0 / len(kernels),) * len(kernels) if self.weights is None else self.weights
         object.__setattr__(self, "kernels", kernels)
         object.__setattr__(self, "weights", check_several("weights", weights))
@@ -155,6 +156,15 @@ class WeightedSum(Several):
 def _has_scales(kernel: Kernel) -> bool:
     """Whether a kernel of a sum has parameters of its own that are learned."""
     return isinstance(kernel.kernel if isinstance(kernel, Columns) else kernel, ARD)
+
+
+def _given_or_kernel(kernel: Any) -> Kernel:
+    """A kernel as it is, anything with two dimensions as a Gram matrix; a ValueError for the rest."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if hasattr(kernel, "shape") or isinstance(kernel, list | tuple):
+        return Given(kernel)
+    raise ValueError(f"WeightedSum takes a list of onefit.kernels, or of square arrays; one is {kernel!r}.")
 
 
 def _gram_of_part(rows: RowPairs, kernel: Kernel) -> Array:

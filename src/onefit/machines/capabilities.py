@@ -123,7 +123,8 @@ class RidgeInverse:
     """``P = (K + ridge / weights)^{-1}``, on the complement of the constant function with a bias; ``dP = -P dK P``.
 
     ``dual`` are the coefficients, ``diagonal`` is what is on the diagonal besides K: ``ridge / weights``.
-    ``log_determinant`` is that of the matrix without the constraint of a bias.
+    ``log_determinant`` is that of the matrix without the constraint of a bias; NaN if the matrix is not positive
+    definite.
     """
 
     P: Array
@@ -133,22 +134,35 @@ class RidgeInverse:
     log_determinant: float
 
     @classmethod
-    def of(cls, gram: Gram, targets: Targets, ridge: float, bias: bool) -> RidgeInverse:
-        """Factorise and invert. A ``LinAlgError`` if the matrix is not positive definite."""
+    def of(cls, gram: Gram, targets: Targets, ridge: float, bias: bool, *, definite: bool = True) -> RidgeInverse:
+        """Factorise and invert; a ``LinAlgError`` if the matrix is singular, or not positive definite and asked to be.
+
+        Cost: O(n³) for a Cholesky factorisation and what follows from it; six times that for an indefinite matrix.
+        """
         weights = targets.whole_weights
         diagonal = np.full(gram.n, ridge) if weights is None else ridge / weights
-        P = np.array(gram.dense(), dtype=np.float64, order="C")
-        P.flat[:: len(P) + 1] += diagonal
+
+        def shifted() -> Array:
+            matrix = np.array(gram.dense(), dtype=np.float64, order="C")
+            matrix.flat[:: len(matrix) + 1] += diagonal
+            return matrix
+
+        P, log_determinant = shifted(), np.nan
         with gram.problem.ledger.record("cholesky"):
-            if not cholesky_in_place(P, len(P)):
+            if cholesky_in_place(P, len(P)):
+                log_determinant = 2.0 * float(np.log(P.diagonal()).sum())
+                invert_in_place(P, factorised=True)
+            elif definite or gram.positive:
                 raise np.linalg.LinAlgError("K + alpha I is not positive definite to working precision")
-            log_determinant = 2.0 * float(np.log(P.diagonal()).sum())
-            invert_in_place(P, factorised=True)
+            else:
+                P = np.asarray(np.linalg.inv(shifted()), dtype=np.float64)
         mirror_upper(P)
         if bias:
             sums = P.sum(axis=1)
-            sums /= np.sqrt(sums.sum())
-            blas.dger(-1.0, sums, sums, a=P.T, overwrite_a=True)  # P - sums sumsᵀ, in place: P.T is Fortran's order
+            total = sums.sum()
+            sums /= np.sqrt(abs(total))
+            # P - sums sumsᵀ / total, in place: P.T is in Fortran's order
+            blas.dger(-np.sign(total), sums, sums, a=P.T, overwrite_a=True)
         return cls(P, targets.Y, ridge, diagonal, log_determinant)
 
     @cached_property

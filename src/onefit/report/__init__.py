@@ -38,8 +38,8 @@ def write(
     ----------
     search : KernelSearchCV or KernelLearnCV
         A fitted search, or one that was interrupted and has rows. Of a learned kernel the report shows the path, what
-        was learned and, with X, rows far outside of the others; other arguments than ``title`` and ``feature_names``
-        are not read.
+        was learned and, with X, old rows or new ones, which of these are far outside of the training rows; other
+        arguments than ``title`` and ``feature_names`` are not read.
     path : path-like
         Where to write; an existing file is replaced.
     title : str, default=None

@@ -10,13 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.kernel_learn import KernelLearnCV
+from ..estimators.training_range import count_far_values
 from ..kernels import ARD, WeightedSum
 from .drawing import chart, dots, horizontal, line, star, vertical
 from .page import environment
 from .text import number
-
-FAR = 6.0
-"""Standard deviations from the mean from which on a value is far outside of the others."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class LearnedFacts:
 def gather_learned(
     search: KernelLearnCV, *, title: str | None = None, X: Any = None, feature_names: Sequence[str] | None = None
 ) -> LearnedFacts:
-    """The facts of a fitted search; with the data X also where rows are far outside of the others."""
+    """The facts of a fitted search; with rows X also where these are far outside of those that it was fitted on."""
     check_is_fitted(search)
     results = search.cv_results_
     columns = (results["step"], results["inner_value"], results["outer_loss"], results["mean_test_score"])
@@ -70,7 +68,7 @@ def gather_learned(
         stop=search.stop,
         path=_path_chart(results["inner_value"], results["outer_loss"], search.best_index_),
         bars=_bars(search, kernel, names),
-        far=[] if X is None else _far_rows(X, names),
+        far=[] if X is None else _far_values(search, X, names),
     )
 
 
@@ -101,15 +99,9 @@ def _path_chart(inner: np.ndarray, outer: np.ndarray, chosen: int) -> str:
     return chart(label, x, y, "step", "relative to the start", marks)
 
 
-def _far_rows(X: Any, names: Sequence[Any]) -> list[tuple[str, int]]:
-    """Features of which some rows have values far outside of the others, with their number."""
-    try:
-        values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    except (TypeError, ValueError):  # texts, dates: transformers make numbers of them
-        return []
-    spread = values.std(axis=0)
-    away = np.abs(values - values.mean(axis=0)) > FAR * np.where(spread > 0, spread, np.inf)
-    counts = away.sum(axis=0).tolist()
+def _far_values(search: KernelLearnCV, X: Any, names: Sequence[Any]) -> list[tuple[str, int]]:
+    """Features of which some rows have values far outside of the training rows, with their number."""
+    counts = count_far_values(X, search.column_moments_).tolist()
     return [(str(name), count) for name, count in zip(names, counts) if count]
 
 

@@ -148,7 +148,7 @@ def split_pipeline(estimator, fit_params: dict[str, Any] | None = None) -> Model
     """A machine, alone or behind the transformers of Pipelines, taken apart; other wrappers are not understood."""
     model = read_model(estimator, fit_params)
     if not model.plain:
-        raise NotUnderstoodError("more than transformers stands before the machine")
+        raise NotUnderstoodError(f"more than transformers stands before the machine of {type(estimator).__name__}")
     return model
 
 

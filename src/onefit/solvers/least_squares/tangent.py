@@ -106,7 +106,7 @@ def square_tangent(gram: Gram, targets: Targets, ridge: float, bias: bool, share
     """
     folds = gram.problem.folds
     if folds.removable and targets.shared and len(set(shares)) == 1 and ridge > 0:
-        inverse = RidgeInverse.of(gram, targets, ridge * shares[0], bias)
+        inverse = RidgeInverse.of(gram, targets, ridge * shares[0], bias, definite=False)
         return LeftOutByInverse(inverse, folds) if folds.leave_one_out else HeldOutByInverse(inverse, folds)
     K = gram.dense()
     machines = []
