@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report.judgement import Yardstick, standard_error
+from ..report.judgement import Yardstick
+from ..search.table import standard_error
 from .roles import Role
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from ..search.feature_solver import train_on_all_rows
 from ..search.plan import plan
 from ..search.request import Request
 from ..search.routing import split_pipeline
+from ..search.table import standard_error
 from ..search.tasks import KernelTask
 from .kernel_logistic import KernelLogisticRegression
 from .landmark_features import LandmarkFeatures, RandomFourierFeatures
@@ -135,7 +136,7 @@ def landmarks_curve(choice: Choice) -> dict[str, Any]:
         "std_test_score": scores.std(axis=1),
     }
     gain = curve["mean_test_score"][-1] - curve["mean_test_score"][-2]
-    if scores.shape[1] > 1 and gain > scores[-1].std(ddof=1) / np.sqrt(scores.shape[1]):
+    if gain > standard_error(scores[-1]):
         warn_caller(
             f"{basis.count} landmarks score {gain:.3g} better than half as many, more than a standard error: more of "
             "them would probably help (see landmarks_curve_).",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..search.choice import standard_error
+from ..search.choice import error_of_mean
 
 CELLS = 1600
 """Cells of a heat map that are drawn."""
@@ -61,7 +61,7 @@ def _score(search: Any, best: int) -> str:
     splits = sum(key.startswith("split") and key.endswith(f"_test_{metric}") for key in results)
     if splits < 2:
         return f"{value:.4g}"
-    error = float(standard_error(np.asarray(results[f"std_test_{metric}"], dtype=float)[best], splits))
+    error = float(error_of_mean(np.asarray(results[f"std_test_{metric}"], dtype=float)[best], splits))
     return f"{value:.4g} ± {error:.2g} (standard error over {splits} folds)"
 
 

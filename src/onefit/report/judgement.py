@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..search.table import standard_error
 from .text import number
 
 APART = 2.0
@@ -101,8 +101,3 @@ class Judgement:
     fold_scores: np.ndarray
     yardsticks: list[Yardstick] = field(default_factory=list)
     expected: tuple[float, float] | None = None
-
-
-def standard_error(values: np.ndarray) -> float:
-    """Standard error of the mean, NaN for a single value."""
-    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from ..criteria import resolve_all
 from ..estimators.kernel_search import KernelSearchCV
 from ..machines import Exactness
-from ..search.choice import one_standard_error, standard_error
+from ..search.choice import error_of_mean, one_standard_error
 from .text import plain
 
 
@@ -62,7 +62,7 @@ def read_scores(search: KernelSearchCV) -> Scores:
     n_splits = sum(re.fullmatch(rf"split\d+_test_{re.escape(metric)}", key) is not None for key in results)
     criterion = getattr(search, "criteria_", None) or resolve_all(search.criterion)
     deviations = np.asarray(results[f"std_test_{metric}"], dtype=float)
-    errors = standard_error(deviations, n_splits) if n_splits > 1 else np.full(len(means), np.nan)
+    errors = error_of_mean(deviations, n_splits) if n_splits > 1 else np.full(len(means), np.nan)
     scored = bool(criterion[0].scores)
     larger = scored or criterion[0].greater_is_better
     return Scores(

@@ -23,7 +23,7 @@ class GridEdgeWarning(UserWarning):
     """The best value of a parameter is the first or last of its list: a better one may lie beyond."""
 
 
-def standard_error(deviation, n_splits: int):
+def error_of_mean(deviation, n_splits: int):
     """Standard error of the mean over splits, from ``std_test_score``, which is the deviation of a population."""
     return deviation / np.sqrt(n_splits - 1)
 
@@ -66,7 +66,7 @@ def one_standard_error(cv_results) -> int:
     if np.isnan(means).all():
         raise ValueError("one_standard_error has nothing to choose from: all scores are NaN.")
     best = int(np.nanargmax(means))
-    error = standard_error(float(cv_results["std_test_score"][best]), n_splits)
+    error = error_of_mean(float(cv_results["std_test_score"][best]), n_splits)
     close = np.flatnonzero(means >= means[best] - error)
     return int(min(close, key=lambda i: (*_complexity(cv_results["params"][i]), -means[i], i)))
 

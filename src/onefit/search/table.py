@@ -91,8 +91,7 @@ class Table:
         else:
             best = int(np.argmax(finite))
             values = rows[best].test.get(self._deciding(rows), np.zeros(1))
-            error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-            least = finite[best] - error
+            least = finite[best] - np.nan_to_num(standard_error(values))
         return [row.candidate for row, score in zip(rows, finite) if score >= least and np.isfinite(score)]
 
     @property
@@ -146,6 +145,11 @@ class Table:
             if row.candidate in self.screened:
                 row.criteria.setdefault(own, self.screened[row.candidate])
         return names
+
+
+def standard_error(scores: np.ndarray) -> float:
+    """Standard error of the mean of scores (splits,); NaN for a single one."""
+    return float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else np.nan
 
 
 def _store_times(table: dict, rows: list[Row], n_splits: int) -> None:

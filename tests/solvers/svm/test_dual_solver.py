@@ -5,7 +5,6 @@ import pytest
 from sklearn.svm import SVC
 
 from onefit.solvers.svm.dual import Dual
-from onefit.solvers.svm.solver import Solver
 
 from ...oracles.problems import row_weights, seeds
 from ...oracles.support_vector import ORDINARY, classified, curve, gram, labels
@@ -228,16 +227,3 @@ def test_labels_are_those_of_libsvm(seed):
     clear = np.abs(solution.u + solution.b) > 1e-5
     assert clear.sum() > 60
     np.testing.assert_array_equal(np.sign(solution.u + solution.b)[clear], model.predict(K)[clear])
-
-
-def test_too_few_rounds_are_not_success():
-    """The solution says so itself, and how far from optimal it is."""
-    K, X = gram("wide", 0, 40)
-    dual = learner("hinge").dual(target("hinge", 0, X), 100.0, np.ones(40))
-    solution = Solver(K).solve(dual, np.zeros(40), max_rounds=1)
-    assert not solution.converged
-    gradient = K @ solution.beta - dual.target + solution.b
-    violation = np.where(solution.beta < dual.upper, -gradient, 0.0).max()
-    violation = max(violation, np.where(solution.beta > dual.lower, gradient, 0.0).max())
-    assert violation > 1e-3
-    assert solution.violation == pytest.approx(violation, rel=1e-6)
