@@ -7,8 +7,7 @@ from onefit.data import Folds, Problem, Targets
 from onefit.gram import DenseGram
 from onefit.kernels import Gaussian, Precomputed
 from onefit.solvers.least_squares.learner import SquareLoss
-from onefit.solvers.svm.hinge import Hinge
-from onefit.solvers.svm.squared_hinge import SquaredHinge
+from onefit.solvers.svm.learner import Hinge, SquaredHinge
 
 from ..oracles.criteria import left_out, smallest_ball
 from ..oracles.influence import hat_matrix

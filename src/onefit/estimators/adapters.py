@@ -32,9 +32,7 @@ from ..solvers.least_squares.learner import SquareLoss
 from ..solvers.logistic import newton as logistic_newton
 from ..solvers.logistic.learner import Logistic
 from ..solvers.svm.dual import TOLERANCE
-from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from ..solvers.svm.hinge import Hinge
-from ..solvers.svm.squared_hinge import SquaredHinge
+from ..solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 from .kernel_logistic import KernelLogisticRegression
 from .ls_svm import LSSVC, LSSVR
 from .support_vector import L2SVC, EpsilonSVR, HingeSVC, SupportVectorMachine

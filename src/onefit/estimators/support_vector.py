@@ -16,10 +16,7 @@ from .._public import set_module
 from ..data.coding import PairCoding, code_pairs, trained_weights
 from ..data.targets import check_sample_weight
 from ..kernels.naming import kernel_of
-from ..solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from ..solvers.svm.hinge import Hinge
-from ..solvers.svm.learner import SupportVectorLearner, require_compiled_loops
-from ..solvers.svm.squared_hinge import SquaredHinge
+from ..solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge, SupportVectorLearner, require_compiled_loops
 from .base import KernelMachine, WeightedClassifier, check_solver_params
 
 

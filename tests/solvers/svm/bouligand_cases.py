@@ -10,9 +10,7 @@ from sklearn.model_selection import ShuffleSplit
 from onefit.data import Targets
 from onefit.kernels import Precomputed
 from onefit.machines.contract import Series
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
-from onefit.solvers.svm.squared_hinge import SquaredHinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 
 from ...oracles import bouligand as oracle
 from ...oracles.bouligand import Convention, Loss

@@ -4,10 +4,8 @@ import numpy as np
 
 from onefit.data import Targets
 from onefit.kernels import Precomputed
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 from onefit.solvers.svm.solver import Solver, indefiniteness
-from onefit.solvers.svm.squared_hinge import SquaredHinge
 
 from ...oracles.support_vector import classified, curve, labels, regressed, squared_hinge_newton, without_bias
 from ..running import workspace

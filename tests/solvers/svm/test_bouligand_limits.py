@@ -7,8 +7,7 @@ from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, KernelSearchCV, criteria, cross_val_decision
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge
 
 from ...oracles import bouligand as oracle
 from ...oracles.problems import partition, points, row_weights, seeds, two_seeds

@@ -10,9 +10,7 @@ from onefit.solvers.svm._smo import smo_steps
 from onefit.solvers.svm.bias import best_bias, crossing
 from onefit.solvers.svm.certificate import TINY, GapBall, feasible
 from onefit.solvers.svm.dual import Dual
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
-from onefit.solvers.svm.squared_hinge import SquaredHinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 
 from ...oracles.certificate import (
     KERNELS,

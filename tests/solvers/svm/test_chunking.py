@@ -11,10 +11,8 @@ from sklearn.svm import SVC, SVR
 from onefit import KernelSearchCV
 from onefit.kernels import Gaussian, Polynomial
 from onefit.solvers.svm.chunking import chunked_path
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 from onefit.solvers.svm.solver import Solver
-from onefit.solvers.svm.squared_hinge import SquaredHinge
 
 PENALTIES = np.array([1.0, 5.0, 50.0])
 KERNELS = {"gaussian": Gaussian(0.1), "polynomial": Polynomial(2, gamma=0.1, coef0=1.0)}

@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
+from onefit.solvers.svm.learner import EpsilonInsensitive
 from onefit.solvers.svm.solver import Solver, indefiniteness
 
 from ...oracles.problems import points, random_symmetric, seeds

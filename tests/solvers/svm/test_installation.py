@@ -42,10 +42,8 @@ else:
 SANITIZED = """
 import numpy as np
 from onefit.kernels import Gaussian
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 from onefit.solvers.svm.solver import Solver
-from onefit.solvers.svm.squared_hinge import SquaredHinge
 rng = np.random.default_rng(0)
 for n in (2, 3, 17, 90):
     X = rng.normal(size=(n, 3))

@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onefit.solvers.svm.epsilon_insensitive import EpsilonInsensitive
-from onefit.solvers.svm.hinge import Hinge
+from onefit.solvers.svm.learner import EpsilonInsensitive, Hinge, SquaredHinge
 from onefit.solvers.svm.solver import Solver
-from onefit.solvers.svm.squared_hinge import SquaredHinge
 
 from ...oracles.problems import seeds
 from .machines import assert_optimal

@@ -1,4 +1,4 @@
-"""The base of all support vector machines: a dual problem for each column of the targets.
+"""Support vector machines by their losses: a dual problem for each column of the targets.
 
 One column is a pair of classes, or a regression.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from ..._arrays import Array, Indices
 from ..._exceptions import NotUnderstoodError
 from ...data import Targets
 from ...gram import Gram
-from ...losses.margin import SmoothLoss
-from ...machines.capabilities import HeldOutTangent, Margin, fitted_values
+from ...losses.margin import SmoothedHingeLoss, SmoothLoss, SquaredHingeLoss
+from ...losses.residual import EpsilonInsensitiveLoss, SmoothedTubeLoss
+from ...machines.capabilities import Ball, HeldOutTangent, Margin, fitted_values
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ...machines.primal import PrimalSolver
 from ..primal.in_memory import fitted_on_features, held_out_by_solver
-from .dual import Dual
+from ..primal.iterative import ByNewton, HingeBySmoothing, TubeBySmoothing
+from .dual import Dual, smoothing_ridge
 
 
 def require_compiled_loops() -> None:
@@ -144,3 +146,129 @@ class SupportVectorLearner(ABC):
             run = CertifiedRun(self, gram, targets, penalties, scale_penalty, on_train, judge)
         with gram.problem.ledger.record("heldout"):
             return run.all_columns()
+
+
+@dataclass(frozen=True)
+class TwoClassLearner(SupportVectorLearner):
+    """Targets are -1 and +1; rows with target 0 belong to neither class of a pair and take no part."""
+
+    loss = "hinge"
+
+    def rows(self, y: Array) -> Indices:
+        return np.flatnonzero(y)
+
+    def trainable(self, y: Array, weights: Array) -> bool:
+        return bool(((y > 0) & (weights > 0)).any() and ((y < 0) & (weights > 0)).any())
+
+
+@dataclass(frozen=True)
+class Hinge(TwoClassLearner):
+    r"""The L1-SVM, scikit-learn's SVC on a pair of classes.
+
+    .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i (f(x_i) + b))
+    """
+
+    name = "support vector classification"
+    offers = frozenset({"fitted", "series", "margin", "box"})
+    primal = HingeBySmoothing(40)  # passes for penalties a factor of ten apart, wide and narrow kernels: 31 to 48
+
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        box = C * weights * y
+        return Dual(y, np.minimum(box, 0.0), np.maximum(box, 0.0), np.zeros(len(box)), 0.0, self.bias)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        r"""A quadratic for :math:`|1 - y f| \le h`: targets ``(1 + h) y``, and a ridge."""
+        plain = self.dual(y, C, weights)
+        return replace(plain, target=(1.0 + h) * y, ridge=smoothing_ridge(C, weights, h))
+
+    def smoothed_loss(self, h: float) -> SmoothedHingeLoss:
+        return SmoothedHingeLoss(h)
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        return 0.01 if h is None else h
+
+
+@dataclass(frozen=True)
+class SquaredHinge(TwoClassLearner):
+    r"""The L2-SVM, with the squared hinge loss: its dual has a ridge of 1 / (2 C) instead of an upper bound.
+
+    .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i (f(x_i) + b))^2
+    """
+
+    name = "L2 support vector classification"
+    offers = frozenset({"fitted", "series", "margin", "ball"})
+    primal = ByNewton(5, SquaredHingeLoss())  # passes for penalties a factor of ten apart, wide and narrow kernels
+
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        used = weights > 0
+        ridge = 0.5 / C / (weights + ~used)
+        ends = np.multiply(y, np.inf, out=np.zeros(used.shape), where=used & (y != 0))
+        return Dual(y, np.minimum(ends, 0.0), np.maximum(ends, 0.0), ridge, 0.0, self.bias, moving=False)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        """The loss has no kinks to smooth."""
+        return self.dual(y, C, weights)
+
+    def smoothed_loss(self, h: float) -> SquaredHingeLoss:
+        return SquaredHingeLoss()
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        return 0.0
+
+    def balls(self, gram: Gram, targets: Targets, penalties: Array) -> list[Ball]:
+        """The smallest balls around all rows in the feature space of ``K + D``, for every C."""
+        from .margins import smallest_balls  # compiled code is imported by who needs it
+
+        return smallest_balls(self, gram, targets, penalties)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(SupportVectorLearner):
+    r"""Support vector regression, scikit-learn's SVR: the epsilon-insensitive loss.
+
+    .. math:: \min_{f, b} \tfrac12 \|f\|^2 + C \sum_i w_i \max(0, |y_i - f(x_i) - b| - \epsilon)
+    """
+
+    epsilon: float = 0.1
+    name = "support vector regression"
+    offers = frozenset({"fitted", "series"})
+
+    @property
+    def primal(self) -> TubeBySmoothing:
+        """Smoothing: penalties a factor of ten apart, of wide and narrow kernels, took 50 to 72 passes."""
+        return TubeBySmoothing(60, self.epsilon)
+
+    def loss(self, y: Array, f: Array) -> Array:
+        """``max(0, |y - f| - epsilon)``."""
+        return EpsilonInsensitiveLoss(self.epsilon).value(y, f)
+
+    def rows(self, y: Array) -> Indices:
+        return np.arange(len(y))
+
+    def trainable(self, y: Array, weights: Array) -> bool:
+        return bool((weights > 0).any())
+
+    def dual(self, y: Array, C: float, weights: Array) -> Dual:
+        box = C * weights
+        return Dual(y, -box, box, np.zeros(len(box)), self.epsilon, self.bias)
+
+    def smoothed(self, y: Array, C: float, weights: Array, h: float) -> Dual:
+        r"""A quadratic for :math:`||y - f| - \epsilon| \le h`: a narrower tube, and a ridge.
+
+        With ``epsilon = 0`` the two kinks are one: the tube is then h wide, and the loss Huber's.
+        """
+        plain = self.dual(y, C, weights)
+        return replace(plain, ridge=smoothing_ridge(C, weights, h), epsilon=self._tube(h) - h)
+
+    def smoothed_loss(self, h: float) -> SmoothedTubeLoss:
+        return SmoothedTubeLoss(self._tube(h), h)
+
+    def half_width(self, h: float | None, scale: Callable[[], float]) -> float:
+        if h is not None:
+            if 0 < self.epsilon < h:
+                raise ValueError(f"h must not be larger than epsilon = {self.epsilon}, got {h}.")
+            return h
+        return 0.01 * (self.epsilon if self.epsilon > 0 else scale())
+
+    def _tube(self, h: float) -> float:
+        return self.epsilon if self.epsilon > 0 else h
