@@ -9,8 +9,8 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import StratifiedKFold, TimeSeriesSplit, cross_val_score
 
 from onefit import datasets
+from onefit.cli.preparation import QuantileKFold
 from onefit.cli.roles import Role, role_of, why_it_names_rows
-from onefit.cli.splitters import QuantileKFold
 
 QUICK = ("--learner", "lssvm", "--kernel", "linear", "--cv", 3)
 

@@ -27,7 +27,7 @@ class Block:
 
 
 def blocks_for(
-    facts: dict[str, Any], data: str, *, keep: Sequence[str] = (), encoding: str | None = None, size: int = BLOCK
+    facts: dict[str, Any], data: str, *, keep: Sequence[str] = (), encoding: str | None = None
 ) -> Iterator[Block]:
     """The rows of a file or registered set for a model, columns found by name, some rows at a time.
 
@@ -35,7 +35,7 @@ def blocks_for(
     every row of it; a note says so, once.
     """
     first_row, noted = 0, False
-    for table, y in _tables(facts, data, encoding, size):
+    for table, y in _tables(facts, data, encoding, BLOCK):
         kept = {name: _kept(data, table, name) for name in keep}
         target = facts["target"]
         found = y is not None or (target is not None and target in table.feature_names)
