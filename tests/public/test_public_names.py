@@ -25,6 +25,7 @@ LOOKS_INSIDE = {
     "estimators/test_journaled_searches.py": "what journals hold",
     "estimators/test_kernel_learn.py": "paths that must not be computed again",
     "estimators/test_running_sums.py": "small blocks, and how often their sums are written",
+    "estimators/test_scanned_frames.py": "transformers that learn a block at a time, by themselves",
     "laws/test_least_squares.py": "learners by themselves",
     "estimators/test_own_support_vector_machines.py": "models that the command line saves",
     "public/test_homes_of_names.py": "the package that a pickled ledger names",
