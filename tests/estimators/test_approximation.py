@@ -414,7 +414,6 @@ def test_a_journal_resumes_a_search(tmp_path):
         ),
         (Landmarks(10), LSSVR(alpha=0), {}, "alpha must be positive"),
         (Landmarks(10), LSSVR(), {"cv": LeaveOneOut()}, "Leave-one-out"),
-        (Landmarks(10), LSSVR(), {"criterion": "bif"}, "criterion bif"),
         (Landmarks(10), LSSVR(gamma="scale"), {"criterion": "gcv"}, "criteria read one set of features"),
         (Landmarks(10), LSSVR(), {"criterion": "gcv", "memory_budget": 9000, "error_score": "raise"}, "memory budget"),
         (Landmarks(10), LSSVR(), {"return_train_score": True}, "return_train_score"),

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC, SVR
 
 from onefit import (
     L2SVC,
+    LSSVC,
     EpsilonSVR,
     GridEdgeWarning,
     HingeSVC,
@@ -126,6 +128,55 @@ def test_losses_with_kinks_are_near_those_of_the_machine_itself(name, criterion)
     for Z, params, row in rows_of(search, X):
         expected = on_matrix(criterion, Z, y, machine, params["C"])
         assert search.cv_results_[f"criterion_{criterion.name}"][row] == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.quick(12)
+@pytest.mark.parametrize("name", ["KernelRidge", "LSSVC", *WITHOUT_KINKS, *WITH_KINKS])
+@pytest.mark.parametrize("order", [1, 2, 5, np.inf])
+@pytest.mark.parametrize("scale_penalty", [False, True])
+@pytest.mark.parametrize("k", [2, 3])
+def test_influence_series(name, order, scale_penalty, k):
+    """It selects, and stands beside another score: the criterion on the matrix gives both."""
+    machine = {"KernelRidge": KernelRidge(kernel="rbf"), "LSSVC": LSSVC(), **WITHOUT_KINKS, **WITH_KINKS}[name]
+    kind = "numbers" if isinstance(machine, KernelRidge | SVR | EpsilonSVR) else k
+    (X, y), penalty = problem(kind), "alpha" if name in ("KernelRidge", "LSSVC") else "C"
+    criterion = criteria.BIF(order=order, scale_penalty=scale_penalty, loss="squared", aggregate="folds")
+    grid = {"gamma": [0.05, 0.4], penalty: [0.1, 3.0]}
+    selecting = searched(machine, criterion, X, y, grid=grid)
+    beside = searched(machine, ["cv", criterion], X, y, grid=grid)
+    for Z, params, row in rows_of(selecting, X):
+        dense = clone(machine).set_params(kernel="precomputed", **{penalty: params[penalty]})
+        expected = criterion(Z @ Z.T, y, dense, cv=UNEQUAL)
+        rel = 1e-7 if name in WITH_KINKS else 1e-9
+        assert -selecting.cv_results_["mean_test_score"][row] == pytest.approx(expected, rel=rel)
+        assert beside.cv_results_["criterion_bif"][row] == pytest.approx(expected, rel=rel)
+        assert selecting.cv_results_["status"][row].startswith("exact given 20 landmarks")
+        assert ("smoothed over" in selecting.cv_results_["status"][row]) == (name in WITH_KINKS)
+    assert selecting.cv_results_["exactness"][0] == "approximate"
+    assert np.isfinite(selecting.oof_decision_).all()
+
+
+def test_leave_one_out_by_newton_steps():
+    X, y = problem(2)
+    for machine in (SVC(), KernelLogisticRegression()):
+        search = searched(machine, criteria.ALO(loss="squared"), X, y)
+        for Z, params, row in rows_of(search, X):
+            expected = on_matrix(criteria.ALO(loss="squared"), Z, y, machine, params["C"])
+            assert search.cv_results_["criterion_alo"][row] == pytest.approx(expected, rel=1e-7)
+
+
+def test_series_from_the_loss_with_its_kinks_are_refused_at_once():
+    X, y = problem(2)
+    with pytest.raises(ValueError, match='bif needs start="smoothed"'):
+        searched(SVC(), criteria.BIF(start="plug-in"), X, y)
+    searched(L2SVC(), criteria.BIF(start="plug-in"), X, y)  # has no kinks
+
+
+def test_series_of_transformers_that_learn_on_every_fold_are_refused():
+    X, y = problem(2)
+    with pytest.raises(ValueError, match='need preprocessing="shared"'):
+        searched(L2SVC(gamma="scale"), "bif", X, y, grid={"C": [0.1, 1.0]})
+    searched(L2SVC(gamma="scale"), "bif", X, y, grid={"C": [0.1, 1.0]}, preprocessing="shared")
 
 
 def test_criteria_beside_cross_validation_have_the_same_values():

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._arrays import Array
+from .taylor import FrozenSlope, LogisticSlope, SlopeSeries
 
 
 class SlopedLoss(Protocol):
@@ -31,6 +32,9 @@ class SmoothLoss(SlopedLoss, Protocol):
 
     def curvature(self, y: Array, f: Array) -> Array:
         """Its second derivative."""
+
+    def taylor(self, y: Array, f: Array) -> SlopeSeries:
+        """Coefficients of the slope while values move away from f; at kinks of the slope it goes on as it is."""
 
 
 class HingeLoss:
@@ -57,6 +61,9 @@ class SquaredHingeLoss:
     def curvature(self, y: Array, f: Array) -> Array:
         return np.asarray(2.0 * (y * f < 1.0))
 
+    def taylor(self, y: Array, f: Array) -> SlopeSeries:
+        return FrozenSlope(self.curvature(y, f))
+
 
 class LogisticLoss:
     """``log(1 + exp(-y f))``."""
@@ -71,6 +78,9 @@ class LogisticLoss:
 
     def curvature(self, y: Array, f: Array) -> Array:
         return np.asarray(expit(f) * expit(-f))
+
+    def taylor(self, y: Array, f: Array) -> SlopeSeries:
+        return LogisticSlope(f)
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,9 @@ class SmoothedHingeLoss:
 
     def curvature(self, y: Array, f: Array) -> Array:
         return np.asarray((np.abs(1.0 - y * f) <= self.h) / (2.0 * self.h))
+
+    def taylor(self, y: Array, f: Array) -> SlopeSeries:
+        return FrozenSlope(self.curvature(y, f))
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         """Values around which the loss is smoothed, for labels of -1 and +1."""

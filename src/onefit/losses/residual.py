@@ -8,16 +8,25 @@ import numpy as np
 
 from .._arrays import Array
 from .margin import ramp, smoothed
+from .taylor import FrozenSlope, SlopeSeries
 
 
 class SquaredLoss:
     """``(y - f)²``."""
+
+    piecewise = True
 
     def value(self, y: Array, f: Array) -> Array:
         return (y - f) ** 2
 
     def slope(self, y: Array, f: Array) -> Array:
         return np.asarray(2.0 * (f - y))
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        return np.full(np.broadcast(y, f).shape, 2.0)
+
+    def taylor(self, y: Array, f: Array) -> SlopeSeries:
+        return FrozenSlope(self.curvature(y, f))
 
 
 class AbsoluteLoss:
@@ -61,6 +70,9 @@ class SmoothedTubeLoss:
 
     def curvature(self, y: Array, f: Array) -> Array:
         return np.asarray((np.abs(np.abs(y - f) - self.epsilon) <= self.h) / (2.0 * self.h))
+
+    def taylor(self, y: Array, f: Array) -> SlopeSeries:
+        return FrozenSlope(self.curvature(y, f))
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         """Values around which the loss is smoothed."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..gram.cells import Cells
 from ..gram.feature_map import FeatureMap
 from ..gram.streamed import PassRecord, RowBlocks
+from ..losses.margin import SmoothLoss
 
 Array = NDArray[np.float64]
 
@@ -124,6 +125,18 @@ class PrimalSolver(Protocol):
 
     def half_width(self, Y: Array) -> float | None:
         """Over how much on both sides of its kinks the loss is smoothed for targets Y; None if it has no kinks."""
+
+    def smoothed_over(self, h: float | None) -> PrimalSolver:
+        """The solver with another half width of smoothing; itself for None, and without kinks."""
+
+    def loss(self, Y: Array) -> SmoothLoss:
+        """The loss of a row that is minimised for targets Y: the last one, of a loss with kinks."""
+
+    def factors(self, penalties: Array) -> Array:
+        """What multiplies the sum of the losses beside half of the squared length of the coefficients."""
+
+    def counts(self, y: Array) -> NDArray[np.bool_]:
+        """Which rows take part in the problem of a column of targets."""
 
     def usual_passes(self, columns: float, penalties: int) -> float:
         """Passes over the rows that so many columns of targets, of all rows each, and penalties usually take."""

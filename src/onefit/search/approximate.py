@@ -54,7 +54,7 @@ def evaluate_on_features(task: KernelTask, settings: Settings, ledger: Ledger, *
         for path in task.paths:
             if settings.deadline.passed(may_end or any(row.scored for row in rows)):
                 rows += [Row.unreached(entry.candidate) for entry in path.entries]
-            elif settings.scored:
+            elif settings.scored and settings.series is None:
                 rows += _PathOnFeatures(task, path, settings, ledger).rows()
             else:
                 rows += _PathOnFeatures(task, path, settings, ledger).judged_rows()
@@ -122,17 +122,23 @@ class _PathOnFeatures:
 
     def _say_smoothed(self, row: Row) -> None:
         """Say in the status of a row over how much its loss is smoothed, if it has kinks."""
-        h = self._solver.half_width
+        series = self.settings.series
+        h = self._solver.primal.smoothed_over(None if series is None else series.h).half_width(self.path.targets.Y)
         if h is not None:
             row.add_status(f"the loss is smoothed over {h:g} on both sides of its kinks")
 
     def judged_rows(self) -> list[Row]:
-        """Rows whose score is a criterion of the features' Gram matrix, which is never formed."""
+        """Rows whose score is read off the features' Gram matrix, which is never formed: a criterion, or a series."""
         rows = evaluate_path(self._grams(), self.path, self.settings)
+        trained = self.settings.scored or not all(map(needs_no_machine, self.settings.criteria))
         for row in rows:
+            if row.retrain is not None:  # which nothing is, on features
+                row.fail(row.retrain, list(range(len(self.settings.folds))))
+                row.retrain = None
+                continue
             row.exactness = Exactness.APPROXIMATE
             row.add_status(self._solver.basis.label)
-            if not all(map(needs_no_machine, self.settings.criteria)):
+            if trained:
                 self._say_smoothed(row)
         return rows
 

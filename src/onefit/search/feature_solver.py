@@ -83,11 +83,6 @@ class FeatureSolver:
         """Numbers of landmarks for which there are solutions; of iterative ones all landmarks only."""
         return self.basis.sizes if self.primal.from_sums else self.basis.sizes[-1:]
 
-    @property
-    def half_width(self) -> float | None:
-        """Over how much on both sides of its kinks the loss is smoothed; None if it has no kinks."""
-        return self.primal.half_width(self.path.targets.Y)
-
     def feature_map(self, view: FeatureView) -> FeatureMap:
         """The features of the kernel as a view shows rows and landmarks."""
         kernel, variance = self.task.kernel, None

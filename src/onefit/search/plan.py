@@ -87,7 +87,9 @@ def plan(request: Request, candidates: list[dict], first: int = 0, *, hand_over:
     if request.approximation is not None:
         _refuse_retraining(request, planned)
         _refuse_criteria_of_matrices(request, planned)
-        if request.columns and any(task.inputs.per_fold(task.kernel) for task in planned.tasks):
+        if (request.columns or request.series is not None) and any(
+            task.inputs.per_fold(task.kernel) for task in planned.tasks
+        ):
             raise ValueError(
                 "With an approximation, criteria read one set of features: transformers and widths that learn on every "
                 'fold need preprocessing="shared".'
@@ -297,11 +299,13 @@ def _refuse_criteria_of_matrices(request: Request, planned: Plan) -> None:
                 f"{' and '.join(of_matrices)}, from the dual problem of the whole Gram matrix. Use one that reads the "
                 'values of the machine ("rks", "cvks", "sps"), the kernel only, or "cv".'
             )
-        for learner in {path.learner for path in planned.paths if "series" in criterion.reads}:
-            if "smoother" not in learner.offers:
+        if criterion.series is None or criterion.series.start == "smoothed":
+            continue
+        for path in planned.paths:
+            if path.learner.primal is not None and path.learner.primal.half_width(path.targets.Y) is not None:
                 raise ValueError(
-                    f"With an approximation the criterion {criterion.name} is available for least squares, "
-                    f"not for {learner.name}."
+                    f"With an approximation the series of {path.learner.name} starts from the minimiser of its "
+                    f'smoothed loss: {criterion.name} needs start="smoothed", not {criterion.series.start!r}.'
                 )
 
 

@@ -146,12 +146,7 @@ def _validate_approximation(search) -> None:
 
 
 def check_approximable(request: Request) -> None:
-    """Refuse criteria and splits that explicit features do not serve."""
-    if request.series is not None:
-        raise ValueError(
-            f"The criterion {request.criterion.name} is not available with an approximation: cross-validation is, and "
-            "is exact at the same price."
-        )
+    """Refuse splits that explicit features do not serve."""
     if request.folds.leave_one_out:
         raise ValueError("Leave-one-out is not available with an approximation: use a number of folds.")
 

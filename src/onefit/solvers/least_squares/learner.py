@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from ...machines.capabilities import HeldOutTangent, RidgeInverse, Smoother
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ..primal.held_out import held_out_on_features
 from ..primal.least_squares import FromSums
+from ..primal.series import series_on_features
 from . import small_values
 from .refined import Refinement, mark_inaccurate
 from .series import mean_loss_series, sum_loss_series, sum_loss_tail
@@ -90,6 +92,11 @@ class SquareLoss:
             route = gram.route(folds.training_sizes, n_ridges, leave_one_out=folds.leave_one_out, positive=positive)
             if np.isfinite(order):
                 route = "spectrum"
+        if gram.Z is not None and np.isfinite(order) and route == "spectrum" and (ridges > 0).all():
+            with problem.ledger.record("heldout"):
+                assert series is not None
+                options: dict[str, Any] = {"scale_penalty": scale_penalty, "on_train": on_train}
+                return series_on_features(self, gram, targets, ridges, series, **options)
         fits = _FoldFits(self, gram, targets, ridges, scale_penalty, on_train)
         with problem.ledger.record("heldout"):
             if gram.features is not None and not (np.isfinite(order) or folds.leave_one_out) and (ridges > 0).all():
@@ -124,6 +131,10 @@ class SquareLoss:
             if not np.isfinite(order):
                 mark_inaccurate(held, targets)
             return held
+
+    def trainable(self, y: Array, weights: Array) -> bool:
+        """Whether the rows of positive weight can be trained on: any can."""
+        return True
 
     def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
         """Held-out values for one ridge, with derivatives."""

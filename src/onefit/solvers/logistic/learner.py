@@ -20,17 +20,19 @@ Oracle: minimisation of the objective by L-BFGS; retraining on every split; the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from ..._arrays import Array, Indices
 from ...data import Targets
 from ...gram import Gram
+from ...losses.taylor import FrozenSlope
 from ...machines.capabilities import HeldOutTangent
 from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ..primal.in_memory import fitted_on_features, held_out_by_solver
 from ..primal.iterative import ByNewton
+from ..primal.series import series_on_features
 from .newton import LOSS, TOLERANCE, Apply, CurvedInverse, Solution, newton_step, rounding_of, solve
 from .tangent import logistic_tangent
 
@@ -126,10 +128,11 @@ class Logistic:
         with gram.problem.ledger.record("heldout"):
             if series is not None and series.order == np.inf and not series.frozen:
                 series = None
-            if gram.Z is not None and series is None:
-                return held_out_by_solver(
-                    self, gram, targets, penalties, scale_penalty=scale_penalty, on_train=on_train
-                )
+            if gram.Z is not None:
+                options: dict[str, Any] = {"scale_penalty": scale_penalty, "on_train": on_train}
+                if series is not None:
+                    return series_on_features(self, gram, targets, penalties, series, **options)
+                return held_out_by_solver(self, gram, targets, penalties, **options)
             return _Run(self, gram, targets, penalties, scale_penalty, series, on_train).all_columns()
 
 
@@ -289,29 +292,20 @@ class _Run:
         r"""The influence-function series without its first term, (n, t).
 
         Along the path of weights :math:`u - \epsilon (u - v)` the solution is :math:`f(\epsilon) = \sum_s T_s
-        \epsilon^s`, and its value at one is that of the split. The Taylor coefficients of :math:`p = \sigma(f)` and
-        :math:`q = p (1 - p)` follow from :math:`p' = q f'`:
-
-        .. math:: p_s = q_0 T_s + h_s, \quad h_s = \frac1s \sum_{k=1}^{s-1} k \, T_k q_{s-k}, \quad
-                  q_s = p_s - \sum_{j=0}^s p_j p_{s-j},
-
-        so that all derivatives of the loss enter by products of lower terms. With the coefficients
-        :math:`a = (u - \epsilon (u - v)) (y_+ - p)`, every term solves the same linear system. A frozen curvature
-        leaves out h. Cost: O(n² t) for each of the terms.
+        \epsilon^s`, and its value at one is that of the split. With the coefficients
+        :math:`a = -(u - \epsilon (u - v)) \, l'(f(\epsilon))`, whose derivatives of the loss are those of
+        ``losses.taylor``, every term solves the same linear system. Cost: O(n² t) for each of the terms.
         """
-        drop = u[:, None] - V
-        p0 = np.repeat(expit(full.f)[:, None], V.shape[1], axis=1)
-        P, Q = [p0], [np.repeat(LOSS.curvature(self.y, full.f)[:, None], V.shape[1], axis=1)]
-        T: list[Array] = [np.zeros(V.shape)]  # T_0 itself is not needed
-        slope, S = LOSS.slope(self.y, full.f)[:, None], S[:, None]
+        drop, y = u[:, None] - V, self.y[:, None]
+        f = np.repeat(full.f[:, None], V.shape[1], axis=1)
+        frozen = self.series is not None and self.series.frozen
+        slopes = FrozenSlope(LOSS.curvature(y, f)) if frozen else LOSS.taylor(y, f)
+        slope, total, S = LOSS.slope(y, f), np.zeros(V.shape), S[:, None]
         apply: Apply = lambda B: S * (G @ (S * B))  # noqa: E731
-        for s in range(1, order + 1):
-            h = sum((j * T[j] * Q[s - j] for j in range(1, s)), np.zeros(V.shape)) / s
-            if self.series is not None and self.series.frozen:
-                h[:] = 0.0
-            r = u[:, None] * h - drop * (slope if s == 1 else P[s - 1])
+        for _ in range(order):
+            r = u[:, None] * slopes.rest() - drop * slope
             x, d = newton_step(apply, self.K @ r, r, 0.0, self.learner.bias)
-            T.append(self.K @ x + d)
-            P.append(Q[0] * T[s] + h)
-            Q.append(P[s] - sum((P[j] * P[s - j] for j in range(s + 1)), np.zeros(V.shape)))
-        return np.asarray(sum(T))
+            term = self.K @ x + d
+            slope = slopes.add(term)
+            total += term
+        return total

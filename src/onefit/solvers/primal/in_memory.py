@@ -40,13 +40,28 @@ def fitted_on_features(learner: PrimalLearner, gram: Gram, targets: Targets, pen
     Cost    a few sums of squares, n m² each, for each penalty and column; memory some m x m arrays.
     Oracle  a general minimiser of the objective as it is written.
     """
-    whole = Cells([0], np.zeros(gram.n, dtype=np.intp), np.ones((1, 1)), targets.whole_weights, np.array([-1]))
+    whole = _all_rows(gram.n, targets.whole_weights)
     with gram.problem.ledger.record("full solution"):
-        (solution,) = _solve(learner, gram, targets, [whole], penalties, np.ones(1))
+        (solution,) = _solve(learner.primal, learner.bias, _features(gram), targets, [whole], penalties, np.ones(1))
     (path,) = solution.paths
     values = path.values(_features(gram) @ path.stacked)
     values[solution.unsolved] = np.nan
     return values
+
+
+def trained_on_all(
+    primal: PrimalSolver, bias: bool, Z: Array, targets: Targets, penalties: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """(coefficients, then the constant if there is one (L, q, c), penalties (L,) at which they were not found).
+
+    Rows have the mean of their weights in the splits. Of a solver from sums they are zero: one Newton step is as good.
+    """
+    L, c = len(penalties), targets.Y.shape[1]
+    if primal.from_sums:
+        return np.zeros((L, Z.shape[1] + bias, c)), np.zeros(L, dtype=bool)
+    (solution,) = _solve(primal, bias, Z, targets, [_all_rows(len(Z), targets.mean_weights)], penalties, np.ones(1))
+    (path,) = solution.paths
+    return np.concatenate([path.coef, path.intercept[:, None]], axis=1) if bias else path.coef, solution.unsolved
 
 
 def held_out_by_solver(
@@ -66,7 +81,8 @@ def held_out_by_solver(
     """
     folds, Z = gram.problem.folds, _features(gram)
     shares = split_shares(gram, scale_penalty)
-    solutions = _solve(learner, gram, targets, divide_rows(folds, targets, MOST_CELLS), penalties, shares)
+    groups = divide_rows(folds, targets, MOST_CELLS)
+    solutions = _solve(learner.primal, learner.bias, Z, targets, groups, penalties, shares)
     parts, failed, error = [], np.zeros(len(penalties), dtype=bool), np.zeros(len(penalties))
     longest = float(np.sqrt(gram.diagonal.max(initial=0.0)))
     for number, (fold, solution) in enumerate(zip(folds, solutions)):
@@ -105,11 +121,19 @@ def _features(gram: Gram) -> Array:
 
 
 def _solve(
-    learner: PrimalLearner, gram: Gram, targets: Targets, groups: Sequence[Cells], penalties: Array, shares: Array
+    primal: PrimalSolver,
+    bias: bool,
+    Z: Array,
+    targets: Targets,
+    groups: Sequence[Cells],
+    penalties: Array,
+    shares: Array,
 ) -> list[SplitSolution]:
-    Z = _features(gram)
     width = Z.shape[1]
-    problem = FeatureProblem(
-        IdentityMap(width), Z, targets.Y, groups, penalties, shares, learner.bias, widths=[width]
-    )  # fmt: skip
-    return learner.primal.solve(problem).splits
+    problem = FeatureProblem(IdentityMap(width), Z, targets.Y, groups, penalties, shares, bias, widths=[width])
+    return primal.solve(problem).splits
+
+
+def _all_rows(n: int, weights: Array | None) -> Cells:
+    """One cell, which the only split trains on."""
+    return Cells([0], np.zeros(n, dtype=np.intp), np.ones((1, 1)), weights, np.array([-1]))

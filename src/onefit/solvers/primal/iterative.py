@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,19 @@ class _Iterative(ABC):
 
     passes: float
     from_sums = False
+    pairs = True  # rows with label zero belong to neither class, and do not count
 
     def refuse(self, penalties: Sequence[float]) -> str | None:
         """None: every C can be served."""
         return None
+
+    def factors(self, penalties: Array) -> Array:
+        """C itself."""
+        return penalties
+
+    def counts(self, y: Array) -> NDArray[np.bool_]:
+        """All rows, or of pairs of classes those that belong to one of them."""
+        return y != 0 if self.pairs else np.ones(len(y), dtype=bool)
 
     def usual_passes(self, columns: float, penalties: int) -> float:
         """Each column has a path of penalties of its own."""
@@ -57,14 +66,20 @@ class _Iterative(ABC):
 class ByNewton(_Iterative):
     """Newton's method for a loss of classes without kinks (``newton.py``); rows with label zero do not count."""
 
-    loss: SmoothLoss
+    smooth: SmoothLoss
 
-    def half_width(self, Y: Array) -> float | None:
+    def loss(self, Y: Array) -> SmoothLoss:
+        return self.smooth
+
+    def half_width(self, Y: Array) -> None:
         return None
+
+    def smoothed_over(self, h: float | None) -> ByNewton:
+        return self
 
     def _columns(self, problem: FeatureProblem) -> tuple[Array, Array, Array | None, int]:
         found, decrement, passes = columns_by_newton(
-            problem.feature_map, problem.X, problem.Y, problem.groups, problem.penalties, self.loss,
+            problem.feature_map, problem.X, problem.Y, problem.groups, problem.penalties, self.smooth,
             bias=problem.bias, ratios=1.0 / problem.shares, threads=problem.threads,
         )  # fmt: skip
         return found, decrement, None, passes
@@ -74,14 +89,15 @@ class ByNewton(_Iterative):
 class _BySmoothing(_Iterative):
     """Newton's method for a loss with kinks, smoothed less and less (``smoothed.py``)."""
 
-    pairs = False  # rows with target zero count
-
     @abstractmethod
     def stages(self, Y: Array) -> list[SmoothedLoss]:
         """The losses that are minimised one after another for targets Y: the last one counts."""
 
-    def half_width(self, Y: Array) -> float | None:
-        return self.stages(Y)[-1].h
+    def loss(self, Y: Array) -> SmoothedLoss:
+        return self.stages(Y)[-1]
+
+    def half_width(self, Y: Array) -> float:
+        return self.loss(Y).h
 
     def _columns(self, problem: FeatureProblem) -> tuple[Array, Array, Array | None, int]:
         return columns_smoothed(
@@ -92,24 +108,32 @@ class _BySmoothing(_Iterative):
 
 @dataclass(frozen=True)
 class HingeBySmoothing(_BySmoothing):
-    """The hinge loss; rows with label zero belong to neither class and do not count."""
+    """The hinge loss, at last smoothed over ``h``; rows with label zero do not count."""
 
-    pairs = True
+    h: float = 0.01
+
+    def smoothed_over(self, h: float | None) -> HingeBySmoothing:
+        return self if h is None else replace(self, h=h)
 
     def stages(self, Y: Array) -> list[SmoothedLoss]:
-        return hinge_stages()
+        return hinge_stages(self.h)
 
 
 @dataclass(frozen=True)
 class TubeBySmoothing(_BySmoothing):
-    """The epsilon-insensitive loss, for a positive ``epsilon``."""
+    """The epsilon-insensitive loss for a positive ``epsilon``, at last smoothed over ``h``."""
 
     epsilon: float
+    h: float | None = None
+    pairs = False
 
     def refuse(self, penalties: Sequence[float]) -> str | None:
         if self.epsilon == 0:
             return "With an approximation epsilon must be positive: its loss is smoothed over a hundredth of it."
         return None
 
+    def smoothed_over(self, h: float | None) -> TubeBySmoothing:
+        return self if h is None else replace(self, h=h)
+
     def stages(self, Y: Array) -> list[SmoothedLoss]:
-        return tube_stages(self.epsilon, float(Y.std()))
+        return tube_stages(self.epsilon, float(Y.std()), self.h)

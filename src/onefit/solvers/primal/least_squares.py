@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...gram.cells import Cells
 from ...gram.feature_map import FeatureMap
 from ...gram.streamed import PassRecord, RowBlocks, Sums, accumulate
+from ...losses.residual import SquaredLoss
 from ...machines.primal import FeatureProblem, SplitSolution, SplitSolutions, SquaredErrors
 from .ridge_path import ridge_path, squared_errors
 
@@ -37,6 +38,22 @@ class FromSums:
     def half_width(self, Y: Array) -> float | None:
         """None: the loss has no kinks."""
         return None
+
+    def smoothed_over(self, h: float | None) -> FromSums:
+        """Itself: the loss has no kinks."""
+        return self
+
+    def loss(self, Y: Array) -> SquaredLoss:
+        """``(y - f)²``."""
+        return SquaredLoss()
+
+    def factors(self, penalties: Array) -> Array:
+        """``1 / (2 alpha)``."""
+        return 0.5 / penalties
+
+    def counts(self, y: Array) -> NDArray[np.bool_]:
+        """All rows."""
+        return np.ones(len(y), dtype=bool)
 
     def usual_passes(self, columns: float, penalties: int) -> float:
         """One pass serves all columns and ridges."""

@@ -337,7 +337,7 @@ class _Split:
         progress, was_fresh = found < 0.1 * self.decrement, correction is not None
         self.best, self._objective, self.decrement = self.theta, objective, min(found, self.decrement)
         if found <= DECREMENT:
-            self.done = True
+            self.best, self.done = self.theta - step, True  # the step is at hand, and gains digits
             return
         self.fresh = self._always or not progress
         self._stop_if_stalled(progress or not was_fresh or found > ROUGH)

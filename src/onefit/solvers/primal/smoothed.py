@@ -196,9 +196,9 @@ def hinge_stages(h: float = 0.01) -> list[SmoothedLoss]:
     return [SmoothedHingeLoss(width) for width in (*(w for w in WIDTHS if w > h), h)]
 
 
-def tube_stages(epsilon: float, spread: float) -> list[SmoothedLoss]:
-    """The epsilon-insensitive loss of targets with this standard deviation, at last smoothed over epsilon / 100."""
-    h = 0.01 * epsilon
+def tube_stages(epsilon: float, spread: float, h: float | None = None) -> list[SmoothedLoss]:
+    """The epsilon-insensitive loss of targets with this standard deviation, at last smoothed over h (epsilon / 100)."""
+    h = 0.01 * epsilon if h is None else h
     wider = [w * spread for w in WIDTHS if w * spread > h]
     return [*(SmoothedTubeLoss(max(epsilon, width), width) for width in wider), SmoothedTubeLoss(epsilon, h)]
 

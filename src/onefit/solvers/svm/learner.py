@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ...machines.contract import HeldOut, Judge, OnTrain, Series
 from ...machines.primal import PrimalSolver
 from ..primal.in_memory import fitted_on_features, held_out_by_solver
 from ..primal.iterative import ByNewton, HingeBySmoothing, TubeBySmoothing
+from ..primal.series import series_on_features
 from .dual import Dual, smoothing_ridge
 
 
@@ -104,6 +106,19 @@ class SupportVectorLearner(ABC):
             return fitted_on_features(self, gram, targets, penalties)
         return np.array([fitted_values(row) for row in self.margins(gram, targets, penalties)])
 
+    def best_constant(self, y: Array, weights: Array, values: Array) -> float:
+        """The best constant to add to values of rows with weights, in units of C: the middle of its interval."""
+        from .bias import best_bias
+
+        rows = self.rows(y)
+        return sum(best_bias(self.dual(y[rows], 1.0, weights[rows]), values[rows])) / 2
+
+    def _check_start(self, series: Series) -> None:
+        """Refuse a series that does not start from the minimiser of a smoothed loss, which is what features have."""
+        h = self.half_width(series.h, lambda: 1.0)
+        if h > 0 and series.start != "smoothed":
+            raise ValueError(f'On explicit features the series of {self.name} starts from start="smoothed" only.')
+
     def tangent(self, gram: Gram, targets: Targets, penalty: float, *, scale_penalty: bool = False) -> HeldOutTangent:
         """Held-out values for one C, with derivatives."""
         require_compiled_loops()
@@ -129,10 +144,14 @@ class SupportVectorLearner(ABC):
         violation of optimality and rounding (``held_out.py``); both leave aside a bias that is not determined.
         On explicit features the machine is trained there, with its loss smoothed around its kinks.
         """
-        if gram.Z is not None and series is None:
+        if gram.Z is not None:
+            options: dict[str, Any] = {"scale_penalty": scale_penalty, "on_train": on_train}
             with gram.problem.ledger.record("heldout"):
-                return held_out_by_solver(
-                    self, gram, targets, penalties, scale_penalty=scale_penalty, on_train=on_train
+                if series is None:
+                    return held_out_by_solver(self, gram, targets, penalties, **options)
+                self._check_start(series)
+                return series_on_features(
+                    self, gram, targets, penalties, series, best_constant=self.best_constant, **options
                 )
         require_compiled_loops()
         from .certified import CertifiedRun
