@@ -150,11 +150,13 @@ def test_rows_are_added_on_a_cluster(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("allowed", [0, 3], ids=["each death is one too many", "some deaths are allowed"])
-def test_workers_that_are_killed_cost_time_and_no_bit(allowed):
+@pytest.mark.parametrize("model", [LSSVR(), L2SVC()], ids=["one pass", "labels that stay with the workers"])
+def test_workers_that_are_killed_cost_time_and_no_bit(allowed, model):
     distributed = pytest.importorskip("distributed")
     X, y = problem(60_000)
     chunked, deaths = da.from_array(X, chunks=(2000, 3)), []
-    expected = split_scores(fitted(chunked, y, approximation=Landmarks(300, random_state=0)))
+    given = (chunked, y, model) if isinstance(model, LSSVR) else (chunked, y > 1, model, {"gamma": [0.3], "C": [0.1]})
+    expected = split_scores(fitted(*given, approximation=Landmarks(300, random_state=0)))
     stop = threading.Event()
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": allowed}),
@@ -171,7 +173,7 @@ def test_workers_that_are_killed_cost_time_and_no_bit(allowed):
 
         killer = threading.Thread(target=kill, daemon=True)
         killer.start()
-        found = split_scores(fitted(chunked, y, approximation=Landmarks(300, random_state=0)))
+        found = split_scores(fitted(*given, approximation=Landmarks(300, random_state=0)))
         stop.set()
         killer.join()
     assert deaths

@@ -36,15 +36,45 @@ GROUP = 8
 groups that were under way."""
 
 
+class Kept:
+    """A value that tasks of many passes over the rows read: workers of a cluster are sent it once, and keep it.
+
+    It is the result of a task, of which the scheduler has the value too, and begins it anew if the worker that holds it
+    dies. Where the scheduler has lost it, it is sent again.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._future: Any = None
+
+    def task(self) -> Any:
+        """What stands for the value in a dask graph."""
+        client = _client()
+        if client is None:
+            return self.value
+        if self._future is None or self._future.client is not client or self._future.status not in _ALIVE:
+            self._future = client.submit(_itself, self.value, pure=False)
+        return self._future
+
+
+_ALIVE = ("pending", "finished")
+"""States of a future whose task a scheduler knows, and has not given up."""
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
 @dataclass(frozen=True)
 class Batch:
     """Neighbouring chunks of rows that one task sums: ``run(shared, chunks, arguments)``.
 
-    ``chunks`` stand for rows in a dask graph, ``arguments`` are what each of them is summed with.
+    ``chunks`` stand for rows in a dask graph, ``arguments`` are what each of them is summed with. What is shared, and
+    single arguments, may be ``Kept``.
     """
 
     run: Callable[..., Any]
-    shared: Any
+    shared: Sequence[Any]
     chunks: Sequence[Any]
     arguments: Sequence[tuple[Any, ...]]
 
@@ -52,7 +82,11 @@ class Batch:
         """A new task of a dask graph. What all batches share is part of the graph, and sent to each worker once."""
         from dask import delayed
 
-        return delayed(_limited)(self.run, delayed(self.shared, pure=True), list(self.chunks), list(self.arguments))
+        shared = [value.task() if isinstance(value, Kept) else delayed(value, pure=True) for value in self.shared]
+        arguments = [
+            tuple(value.task() if isinstance(value, Kept) else value for value in own) for own in self.arguments
+        ]
+        return delayed(_limited)(self.run, shared, list(self.chunks), arguments)
 
 
 def neighbouring_chunks(chunks: Sequence[Chunk], width: int, most: float) -> list[list[Chunk]]:
@@ -113,7 +147,7 @@ def map_chunks(
     chunks: Sequence[Chunk], of_chunk: Callable[..., T], arguments: Sequence[tuple[Any, ...]], shared: Any
 ) -> list[T]:
     """``of_chunk(shared, rows, *arguments)`` of every chunk, in order."""
-    batches = [Batch(_only(of_chunk), shared, [c.rows], [own]) for c, own in zip(chunks, arguments)]
+    batches = [Batch(_only(of_chunk), [shared], [c.rows], [own]) for c, own in zip(chunks, arguments)]
     return list(_in_order([batch.task for batch in batches]))
 
 
@@ -123,17 +157,14 @@ class _only:
 
     of_chunk: Callable[..., Any]
 
-    def __call__(self, shared: Any, chunks: list[Any], arguments: list[tuple[Any, ...]]) -> Any:
-        return self.of_chunk(shared, chunks[0], *arguments[0])
+    def __call__(self, shared: list[Any], chunks: list[Any], arguments: list[tuple[Any, ...]]) -> Any:
+        return self.of_chunk(shared[0], chunks[0], *arguments[0])
 
 
 def _in_order(makers: Sequence[Callable[[], Any]]) -> Iterator[Any]:
     """Results of tasks, in order: from the default client of a cluster, or from dask's threads."""
-    try:
-        from distributed import default_client
-
-        client = default_client()  # type: ignore[no-untyped-call]
-    except (ImportError, ValueError):  # dask alone, or no client
+    client = _client()
+    if client is None:
         yield from _in_threads(makers)
         return
     running: list[Any] = []
@@ -155,6 +186,16 @@ def _in_order(makers: Sequence[Callable[[], Any]]) -> Iterator[Any]:
     for number in range(len(makers)):
         yield until_done(partial(result, number), release)
         del running[0]
+
+
+def _client() -> Any:
+    """The default client of a cluster; None with dask alone, or without a client."""
+    try:
+        from distributed import default_client
+
+        return default_client()  # type: ignore[no-untyped-call]
+    except (ImportError, ValueError):
+        return None
 
 
 def _in_threads(makers: Sequence[Callable[[], Any]]) -> Iterator[Any]:

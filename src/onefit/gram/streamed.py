@@ -210,7 +210,7 @@ def _batches(summing: _Summing, X: RowScan, Y: Array, cells: Cells) -> list[Batc
     """Chunks of rows, with their targets and cells, in batches of neighbours that one worker sums."""
     width = summing.feature_map.width
     return [
-        Batch(_sums_of_chunks, summing, [chunk.rows for chunk in own], [_of_chunk(Y, cells, c.numbers) for c in own])
+        Batch(_sums_of_chunks, [summing], [chunk.rows for chunk in own], [_of_chunk(Y, cells, c.numbers) for c in own])
         for own in neighbouring_chunks(X.chunks, width, cells.count * width**2 / X.shape[1])
     ]
 
@@ -249,8 +249,9 @@ class _Summing:
             sums.add_rows(numbers[first], Z[first:end], E[first:end])
 
 
-def _sums_of_chunks(summing: _Summing, chunks: list[Any], arguments: list[tuple[Any, ...]]) -> Sums:
+def _sums_of_chunks(shared: list[_Summing], chunks: list[Any], arguments: list[tuple[Any, ...]]) -> Sums:
     """Sums of chunks of rows, of each of which the first has the number ``start``, on a worker."""
+    (summing,) = shared
     sums = summing.zeros()
     for chunk, (Y, number, weights, start) in zip(chunks, arguments):
         X = rows_of(chunk)

@@ -23,7 +23,7 @@ from ...gram.feature_map import FeatureMap
 from ...gram.streamed import RowBlocks, symmetric
 from ...linalg.unlocked import add_squares
 from ...losses.margin import SmoothLoss
-from .row_sums import LabelledRows, RowSum, Summand, Totals
+from .row_sums import FeatureRows, LabelledRows, RowSum, Summand, Totals, labels_of
 
 Array = NDArray[np.float64]
 
@@ -65,16 +65,17 @@ class NewtonSolutions:
 class MarginProblem:
     """One loss, penalty and column of labels on the cells of some splits."""
 
-    feature_map: FeatureMap
-    X: RowBlocks
-    y: Array  # (n,) ±1, or 0 for rows that do not count
+    rows: LabelledRows
     cells: Cells
     loss: SmoothLoss
     C: float
     bias: bool
-    threads: int
-    counts: NDArray[np.bool_] | None = None  # rows that count; None: those with a label that is not zero
     passes: int = 0
+
+    @property
+    def feature_map(self) -> FeatureMap:
+        """The features of the rows."""
+        return self.rows.features.feature_map
 
     @property
     def penalty(self) -> Array:
@@ -87,7 +88,7 @@ class MarginProblem:
     @cached_property
     def _lower(self) -> Array | None:
         """A factor by which sums over the rows are whitened, instead of the features; None if that does not pay."""
-        many = len(self.y) > 8 * self.cells.count * self.feature_map.width
+        many = len(self.rows.labels.y) > 8 * self.cells.count * self.feature_map.width
         return self.feature_map.whitening if many else None
 
     def _unwhitened(self, thetas: Array) -> Array:
@@ -114,22 +115,10 @@ class MarginProblem:
             hessians[...] = self._whitened(self._whitened(hessians).swapaxes(-1, -2).copy())
         return hessians
 
-    @cached_property
-    def _rows(self) -> LabelledRows:
-        weights = np.ones(len(self.y)) if self.cells.weights is None else self.cells.weights
-        return LabelledRows(self.y, self.used, self.cells.number, self.C * weights)
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """Which rows count."""
-        return self.y != 0 if self.counts is None else self.counts
-
     def sum(self, summand: Summand, *, whitened: bool = False) -> Totals:
         """A sum over the rows that count, of features that are ``whitened``, or such as sums are whitened of."""
         self.passes += 1
-        features = self.feature_map if whitened or self._lower is None else self.feature_map.unwhitened
-        row_sum = RowSum(summand, features, self.feature_map.width, self.bias)
-        return row_sum.over(self.X, self._rows, self.threads)
+        return self.rows.sum(RowSum(summand, whitened or self._lower is None, self.bias, self.C))
 
     def of_cells(self, theta: Array) -> tuple[Array, Array, Array]:
         """(losses (k,), gradients (k, q), Hessians (k, q, q)) of the cells at one point, without the penalty."""
@@ -160,8 +149,8 @@ class MarginProblem:
 
     def weight(self, share: Array) -> Array:
         """C times the weights of all rows of each split."""
-        weights = self.used.astype(np.float64) if self.cells.weights is None else self.used * self.cells.weights
-        return np.asarray(self.C * share @ np.bincount(self.cells.number, weights, self.cells.count))
+        labels = self.rows.labels
+        return np.asarray(self.C * share @ np.bincount(labels.cell, labels.counts * labels.weights, self.cells.count))
 
 
 @dataclass(frozen=True)
@@ -237,9 +226,7 @@ class _LineSums:
 
 
 def solve_splits_by_newton(
-    feature_map: FeatureMap,
-    X: RowBlocks,
-    y: Array,
+    rows: LabelledRows,
     cells: Cells,
     loss: SmoothLoss,
     C: float,
@@ -247,14 +234,13 @@ def solve_splits_by_newton(
     bias: bool,
     ratios: Array,
     start: Array | None = None,
-    threads: int = 1,
 ) -> tuple[NewtonSolutions, Array]:
     """(solutions of the splits of some cells, that of all their rows: the start for a larger C).
 
     ``ratios`` multiply C in each split. Cost: a few passes with one weighted sum of squares, n r² multiplications, and
     a few with products only, 4 n r for each split.
     """
-    problem = MarginProblem(feature_map, X, y, cells, loss, C, bias, threads)
+    problem = MarginProblem(rows, cells, loss, C, bias)
     share = cells.share * ratios[:, None]
     whole = share[0] if len(share) == 1 else (cells.share.max(axis=0) > 0).astype(np.float64)
     theta = np.zeros(len(problem.penalty)) if start is None else start.copy()
@@ -378,15 +364,15 @@ def columns_by_newton(
     q, passes = feature_map.width + bias, 0
     parameters = np.zeros((len(ratios), len(penalties), q, Y.shape[1]))
     decrement = np.zeros((len(ratios), len(penalties), Y.shape[1]))
+    shown = FeatureRows(feature_map, X, threads)
     for cells in groups:
-        rows = np.array(cells.splits)
+        splits = np.array(cells.splits)
         for c in range(Y.shape[1]):
-            start = None
+            rows, start = LabelledRows(shown, labels_of(Y[:, c], cells)), None
             for k, C in enumerate(penalties):
                 found, start = solve_splits_by_newton(
-                    feature_map, X, np.ascontiguousarray(Y[:, c]), cells, loss, float(C),
-                    bias=bias, ratios=ratios[rows], start=start, threads=threads,
-                )  # fmt: skip
-                parameters[rows, k, :, c], decrement[rows, k, c] = found.parameters, found.decrement
+                    rows, cells, loss, float(C), bias=bias, ratios=ratios[splits], start=start
+                )
+                parameters[splits, k, :, c], decrement[splits, k, c] = found.parameters, found.decrement
                 passes += found.passes
     return parameters, decrement, passes

@@ -21,7 +21,7 @@ from ...gram.streamed import RowBlocks
 from ...losses.margin import SmoothedHingeLoss
 from ...losses.residual import SmoothedTubeLoss
 from .newton import DECREMENT, MarginProblem
-from .row_sums import Totals
+from .row_sums import FeatureRows, LabelledRows, Totals, labels_of
 
 Array = NDArray[np.float64]
 SmoothedLoss = SmoothedHingeLoss | SmoothedTubeLoss
@@ -57,10 +57,7 @@ class SmoothedSolutions:
 
 
 def solve_smoothed(
-    feature_map: FeatureMap,
-    X: RowBlocks,
-    y: Array,
-    counts: NDArray[np.bool_],
+    rows: LabelledRows,
     cells: Cells,
     losses: Sequence[SmoothedLoss],
     C: float,
@@ -68,21 +65,20 @@ def solve_smoothed(
     bias: bool,
     ratios: Array,
     start: Array | None = None,
-    threads: int = 1,
 ) -> SmoothedSolutions:
     """Solutions of all splits of some cells for the last of some ``losses``, each the start for the next.
 
     Cost: some ten passes over the rows with products, and sums of squares of the few rows near a kink.
     """
     share = cells.share * ratios[:, None]
-    q = feature_map.width + bias
+    q = rows.features.feature_map.width + bias
     thetas, passes = np.zeros((len(share), q)) if start is None else start.copy(), 0
     decrement = np.full(len(share), np.inf)
     for loss in losses:
-        problem = MarginProblem(feature_map, X, y, cells, loss, C, bias, threads, counts)
+        problem = MarginProblem(rows, cells, loss, C, bias)
         thetas, decrement = _minimise(problem, thetas, share, exact=loss is losses[-1])
         passes += problem.passes
-    problem = MarginProblem(feature_map, X, y, cells, losses[-1], C, bias, threads, counts)
+    problem = MarginProblem(rows, cells, losses[-1], C, bias)
     gap, shift = _gap(problem, thetas, share, losses[-1])
     if bias:
         thetas[:, -1] += shift
@@ -223,17 +219,14 @@ def columns_smoothed(
     shape, passes = (len(ratios), len(penalties), Y.shape[1]), 0
     parameters = np.zeros((*shape[:2], feature_map.width + bias, shape[2]))
     decrement, gap = np.zeros(shape), np.zeros(shape)
+    shown = FeatureRows(feature_map, X, threads)
     for cells in groups:
-        rows = np.array(cells.splits)
+        splits = np.array(cells.splits)
         for c in range(shape[2]):
-            y, start = np.ascontiguousarray(Y[:, c]), None
-            counts = y != 0 if pairs else np.ones(len(y), dtype=bool)
+            rows, start = LabelledRows(shown, labels_of(Y[:, c], cells, all_count=not pairs)), None
             for k, C in enumerate(penalties):
-                found = solve_smoothed(
-                    feature_map, X, y, counts, cells, losses, float(C),
-                    bias=bias, ratios=ratios[rows], start=start, threads=threads,
-                )  # fmt: skip
+                found = solve_smoothed(rows, cells, losses, float(C), bias=bias, ratios=ratios[splits], start=start)
                 start, passes = found.parameters, passes + found.passes
-                parameters[rows, k, :, c] = found.parameters
-                decrement[rows, k, c], gap[rows, k, c] = found.decrement, found.gap
+                parameters[splits, k, :, c] = found.parameters
+                decrement[splits, k, c], gap[splits, k, c] = found.decrement, found.gap
     return parameters, decrement, gap, passes
