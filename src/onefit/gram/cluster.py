@@ -48,7 +48,7 @@ class Kept:
         self._future: Any = None
 
     def task(self) -> Any:
-        """What stands for the value in a dask graph."""
+        """A future of the value on a cluster, else the value itself, for a dask graph."""
         client = _client()
         if client is None:
             return self.value
