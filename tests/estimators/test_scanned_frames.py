@@ -294,3 +294,15 @@ def test_columns_that_do_not_become_numbers_are_refused_before_work(rows, column
     model = LSSVR() if columns is None else make_pipeline(columns, LSSVR())
     with pytest.raises(ValueError, match=rf"^X has columns of text or dates, and kernels read numbers(?s:.*)({why})"):
         KernelSearchCV(model, {}, approximation=Landmarks(20)).fit(scanned, y)
+
+
+def test_default_grids_of_a_scan(rows):
+    frame, y, scanned, _ = rows
+    model = make_pipeline(ColumnTransformer(TRANSFORMERS["numbers and text"]), LSSVR())
+    few = {"cv": 3, "approximation": Landmarks(20, random_state=0)}
+    searches = [KernelSearchCV(model, "auto", **few).fit(X, y) for X in (frame, scanned)]
+    for name in ("param_lssvr__gamma", "param_lssvr__alpha", "mean_test_score"):
+        in_memory, scan = (search.cv_results_[name].astype(float) for search in searches)
+        np.testing.assert_allclose(scan, in_memory, rtol=1e-10)
+    with pytest.raises(ValueError, match="columns of text or dates"):
+        KernelSearchCV(LSSVR(), "auto", **few).fit(scanned, y)

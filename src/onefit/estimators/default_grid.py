@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 
 from .._exceptions import NotUnderstoodError
 from .._public import set_module
+from ..data.blocks import RowScan
 from ..data.folds import take_rows
+from ..data.streamed_fit import streamable_rows
 from ..data.views import checked_rows
 from ..kernels import bases, from_params
 from ..kernels.naming import NAMES
-from ..machines.registry import estimators_that_offer, is_known
+from ..machines.registry import Model, estimators_that_offer, is_known
 from ..search.routing import split_pipeline
 from ..search.strategies import Axis, DegreeAxis, Family, LogAxis
 
@@ -103,7 +105,7 @@ def families(estimator, X, y, kernels=None, fit_params: dict | None = None) -> l
         raise ValueError(f"There is no default grid for this estimator: {reason}.") from reason
     machine = model.final
     names = _kernels_of(machine, kernels)
-    sample = _Sample.of(checked_rows(model.transformed(X, y)), y if "epsilon" in machine.get_params() else None)
+    sample = _Sample.of_model(model, X, y)
     return [_family(machine, name, sample, kernels is not None).renamed(model.prefix) for name in names]
 
 
@@ -163,6 +165,16 @@ class _Sample:
     n: int
 
     @classmethod
+    def of_model(cls, model: Model, X, y) -> _Sample:
+        """Rows as the machine of a model sees them; of rows in a file transformers learn from the sample alone."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if isinstance(X, RowScan):
+            rows = _draw(n)
+            X, y = take_rows(streamable_rows(X, model.transformers), rows), np.asarray(y)[rows]
+        X = checked_rows(model.transformed(X, y))
+        return replace(cls.of(X, y if "epsilon" in model.final.get_params() else None), n=n)
+
+    @classmethod
     def of(cls, X, y) -> _Sample:
         n = X.shape[0]
         if y is not None:
@@ -170,9 +182,7 @@ class _Sample:
             y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
             if y.ndim != 1:
                 raise ValueError(f"Support vector regression has one target; y has shape {y.shape}.")
-        if n <= SAMPLE:
-            return cls(X, y, n)
-        rows = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+        rows = _draw(n)
         return cls(take_rows(X, rows), None if y is None else y[rows], n)
 
     def spread(self, kernel) -> float:
@@ -220,6 +230,11 @@ _GAMMA_AXES: dict[str, Callable[[Any], LogAxis]] = {
     "poly": lambda X: _product_axis(np.diagonal(bases.dot(X))),
     "sigmoid": lambda X: _product_axis(np.diagonal(bases.dot(X))),
 }
+
+
+def _draw(n: int) -> np.ndarray:
+    """Positions of ``SAMPLE`` rows, ascending; of all where there are no more."""
+    return np.arange(n) if n <= SAMPLE else np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
 
 
 def _median_of_pairs(values: np.ndarray) -> float:

@@ -137,7 +137,8 @@ class _PathOnFeatures:
                 row.retrain = None
                 continue
             row.exactness = Exactness.APPROXIMATE
-            row.add_status(self._solver.basis.label)
+            label = self._solver.basis.label
+            row.add_status(label if self.settings.series is None else label.removeprefix("exact "))
             if trained:
                 self._say_smoothed(row)
         return rows
