@@ -1,8 +1,5 @@
 """KernelLearnCV: what it learns, what it reports, and its manners."""
 
-import signal
-import threading
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -525,12 +522,11 @@ def test_time_that_is_over_ends_paths_after_a_step():
     assert search.predict(X).shape == y.shape
 
 
-@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
 def test_an_interrupt_leaves_the_steps_so_far(monkeypatch):
     from onefit.estimators import kernel_learn
 
     def interrupted(fold):
-        signal.raise_signal(signal.SIGINT)
+        raise KeyboardInterrupt
 
     X, y = regression()
     monkeypatch.setattr(kernel_learn, "run_outer", interrupted)

@@ -133,7 +133,7 @@ class PrimalSolver(Protocol):
         """The loss of a row that is minimised for targets Y: the last one, of a loss with kinks."""
 
     def factors(self, penalties: Array) -> Array:
-        """What multiplies the sum of the losses beside half of the squared length of the coefficients."""
+        """Factors of the sum of the losses beside half of the squared length of the coefficients."""
 
     def counts(self, y: Array) -> NDArray[np.bool_]:
         """Which rows take part in the problem of a column of targets."""
