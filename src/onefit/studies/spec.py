@@ -17,7 +17,8 @@ class Method:
 
     ``setting`` is what distinguishes rows of one data set where it is not the penalty, such as the degree of a
     criterion that a figure varies. ``machine`` is only given where a criterion is not defined for the machine
-    of the study: it then selects with this one. ``retrain`` is for timing: every fold of every candidate is trained.
+    of the study: it then selects with this one. ``retrain`` is for timing: folds of candidates are trained, of which a
+    sample stands for all.
     """
 
     name: str
@@ -41,15 +42,15 @@ class OpenQuestion:
 class Protocol:
     """How the numbers of one or several tables are obtained.
 
-    ``kind`` says what is measured in one cell (data set, split): "selection" (the test error of what each method
-    selects), "seconds" (what each method costs), "curve" (the criteria's own values over the kernels) or
-    "discrepancy" (of the series from exact out-of-fold values, by order). ``grids`` are the kernels, as scikit-learn's
-    parameter grids; ``penalties`` times n to the ``power_of_rows`` are the ridges: nλ for a penalty on the mean loss, λ
-    for one on the sum of losses. Unless ``select_penalty``, each is a setting of its own; if they are selected too,
-    every one of ``floors`` is a setting in which smaller ones are left out. ``validation`` is what cross-validation
-    averages: the "error" of the table, or the loss of the "machine". ``sources`` are the data sets' names in the
-    registry, ``rows`` how many of them are used, where that is not all, and ``fewer_splits`` the number of splits of
-    data sets that are too large for all of them.
+    ``name`` is that of the journal, which tables of equal conditions share. ``kind`` says what is measured in one cell
+    (data set, split): "selection" (the test error of what each method selects), "seconds" (what each method costs),
+    "curve" (the criteria's own values over the kernels) or "discrepancy" (of the series from exact out-of-fold values,
+    by order). ``grids`` are the kernels, as scikit-learn's parameter grids; ``penalties`` times n to the
+    ``power_of_rows`` are the ridges: nλ for a penalty on the mean loss, λ for one on the sum of losses. Unless
+    ``select_penalty``, each is a setting of its own; if they are selected too, every one of ``floors`` is a setting in
+    which smaller ones are left out. ``validation`` is what cross-validation averages: the "error" of the table, or the
+    loss of the "machine". ``sources`` are the data sets' names in the registry, ``rows`` how many of them are used,
+    where that is not all, and ``fewer_splits`` the number of splits of data sets that are too large for all of them.
     """
 
     name: str
@@ -141,10 +142,15 @@ class Study:
     printed_splits: int | None = None
 
     def variant(self, name: str, question: OpenQuestion, title: str, **changes: Any) -> Study:
-        """The table with another answer to an open question: a hypothesis for numbers that differ from print."""
+        """The table with another answer to an open question: a hypothesis for numbers that differ from print.
+
+        If only methods differ, the variant has the table's conditions and so its journal: methods that both have are
+        measured once.
+        """
         protocol = self.protocol
         others = (other for other in protocol.questions if other.detail != question.detail)
-        changed = replace(protocol, name=f"{protocol.name}-{name}", questions=(question, *others), **changes)
+        journal = protocol.name if set(changes) == {"methods"} else f"{protocol.name}-{name}"
+        changed = replace(protocol, name=journal, questions=(question, *others), **changes)
         title = f"{self.title}; {title}"
         return replace(self, key=f"{self.key}+{name}", title=title, protocol=changed, printed_splits=protocol.splits)
 
