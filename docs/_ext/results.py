@@ -23,14 +23,14 @@ def _write(app, problem):
 
 
 def write_pages(source: Path, folder: Path) -> None:
-    """Tables, pages, LaTeX and figures of every study that ``source`` has a journal of, and their index."""
+    """Tables, pages, LaTeX and figures of every study that ``source`` has a manifest of, and their index."""
     outcomes = []
     for study in {**STUDIES, **VARIANTS}.values():
-        path = source / "journal" / f"{study.protocol.name}.sqlite"
-        if path.exists():
-            outcome = collect(study, Journal(path), study.protocol.datasets)
-            facts = json.loads((source / f"{study.key.replace(':', '-')}-manifest.json").read_text(encoding="utf-8"))
-            write_study(outcome, folder, manifest=facts)
+        facts = source / f"{study.key.replace(':', '-')}-manifest.json"
+        if facts.exists():
+            journal = Journal(source / "journal" / f"{study.protocol.name}.sqlite")
+            outcome = collect(study, journal, study.protocol.datasets)
+            write_study(outcome, folder, manifest=json.loads(facts.read_text(encoding="utf-8")))
             outcomes.append(outcome)
     write_summary(outcomes, folder)
     if (source / "criteria.csv").exists():

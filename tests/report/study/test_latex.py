@@ -22,9 +22,11 @@ from tests.report.study.synthetic import make_outcome, make_study
 from tests.report.study.test_study_files import KINDS
 
 pytestmark = pytest.mark.slow
-JOURNALS = Path(__file__).parents[3] / "docs" / "results" / "journal"
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
 PUBLISHED = [
-    study for study in (*STUDIES.values(), *VARIANTS.values()) if (JOURNALS / f"{study.protocol.name}.sqlite").exists()
+    study
+    for study in (*STUDIES.values(), *VARIANTS.values())
+    if (RESULTS / f"{study.key.replace(':', '-')}-manifest.json").exists()
 ]
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs}
@@ -59,7 +61,7 @@ def source(request, tmp_path_factory):
 
 
 def _published(study):
-    journal = Journal(JOURNALS / f"{study.protocol.name}.sqlite")
+    journal = Journal(RESULTS / "journal" / f"{study.protocol.name}.sqlite")
     return collect(study, journal, study.protocol.datasets)
 
 
