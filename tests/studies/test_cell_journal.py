@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onefit.studies.catalogue import STUDIES
+from onefit.studies.catalogue import STUDIES, VARIANTS
 from onefit.studies.cell_journal import Finished, Journal
 
 PROTOCOL, OTHER = STUDIES["bif:1"].protocol, STUDIES["sm:2"].protocol
@@ -21,7 +21,7 @@ FAILURE = Finished([], "ValueError: no", 0.5)
 WRITER = """
 import sys
 from pathlib import Path
-from onefit.studies.catalogue import STUDIES
+from onefit.studies.catalogue import STUDIES, VARIANTS
 from onefit.studies.cell_journal import Finished, Journal
 journal, first = Journal(Path(sys.argv[1])), int(sys.argv[2])
 for number in range(first, first + int(sys.argv[3])):
@@ -58,6 +58,23 @@ def test_a_method_is_measured_alone_when_it_is_new_or_has_another_revision(tmp_p
     monkeypatch.setattr(type(first.criterion), "revision", 7)
     assert journal.read(PROTOCOL) == {}
     assert journal.remaining(PROTOCOL, "heart", 0) == PROTOCOL
+
+
+def test_a_variant_finds_what_its_table_has_measured_and_measures_the_rest(tmp_path):
+    """ks:2+errors has other losses in CV, CVKS and ELOO, and the kernels of RKS, BR and SPS in common with ks:2."""
+    table, variant = STUDIES["ks:2"].protocol, VARIANTS["ks:2+errors"].protocol
+    assert table.name == variant.name
+    journal = Journal(tmp_path / "cells.sqlite")
+    records = [("1", method.name, float(number)) for number, method in enumerate(table.methods)]
+    journal.add(table, "heart", 0, Finished(records, None, 8.0))
+    assert {name for _, name, _ in journal.read(variant)["heart", 0].records} == {"RKS", "BR", "SPS"}
+    others = journal.remaining(variant, "heart", 0)
+    assert {method.name for method in others.methods} == {"5-CVKS", "10-CVKS", "5-CV", "10-CV", "ELOO"}
+    journal.add(others, "heart", 0, Finished([], None, 10.0))
+    assert journal.read(table)["heart", 0].records == records
+    spent, more = journal.seconds(table), journal.seconds(variant)
+    assert (sum(spent.values()), sum(more.values())) == (8.0, 13.0)
+    assert sum({**spent, **more}.values()) == 18.0
 
 
 def test_methods_of_one_name_keep_their_settings(tmp_path):

@@ -113,6 +113,16 @@ class Journal:
         tasks = sorted({(dataset, split) for _, dataset, split in known})
         return {task: cell for task in tasks if (cell := self._cell(protocol, known, task)) is not None}
 
+    def seconds(self, protocol: Protocol) -> dict[tuple[str, int, str], float]:
+        """CPU seconds by (data set, split, method), where the method has the name that fingerprints give it."""
+        texts = {digest(text): text for text in (method_text(protocol, method) for method in protocol.methods)}
+        with self._connection() as connection:
+            rows = connection.execute(
+                "SELECT dataset, split, method, seconds FROM cells WHERE conditions = ?",
+                (digest(conditions(protocol)),),
+            ).fetchall()
+        return {(dataset, split, texts[method]): spent for dataset, split, method, spent in rows if method in texts}
+
     def _cell(self, protocol: Protocol, known: dict[tuple[str, str, int], Any], task: Task) -> Finished | None:
         records: list[Record] = []
         errors, seconds = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -30,8 +31,8 @@ class Outcome:
     """The numbers of a study, ours and the printed ones; everything that tables and statistics are made of.
 
     ``scores`` has a number for each split that is finished, in the study's unit; ``seconds`` are the CPU seconds that
-    were spent on a (data set, split), all methods together. Data sets, settings and methods are in the
-    order of the paper.
+    were spent on a (data set, split, method), where methods have the names of fingerprints, which studies share. Data
+    sets, settings and methods are in the order of the paper.
     """
 
     study: Study
@@ -41,13 +42,21 @@ class Outcome:
     scores: Mapping[Cell, Mapping[int, float]]
     printed: Mapping[Cell, Printed]
     failures: Mapping[tuple[str, int], str]
-    seconds: Mapping[tuple[str, int], float]
+    seconds: Mapping[tuple[str, int, str], float]
 
     def paired(self, dataset: str, setting: str, methods: tuple[str, ...] | None = None) -> NDArray[np.float64]:
         """The scores of all methods on the splits where all of them have one, shape (splits, methods)."""
         columns = [self.scores.get((dataset, setting, m), {}) for m in methods or self.methods]
         common = sorted(set.intersection(*(set(column) for column in columns))) if columns else []
         return np.array([[column[split] for column in columns] for split in common]).reshape(len(common), len(columns))
+
+    def seconds_of_splits(self, dataset: str) -> list[float]:
+        """The CPU seconds of every split of a data set, all methods together."""
+        splits: dict[int, list[float]] = {}
+        for (name, split, _), value in self.seconds.items():
+            if name == dataset:
+                splits.setdefault(split, []).append(value)
+        return [math.fsum(values) for _, values in sorted(splits.items())]
 
     def n_splits(self, dataset: str) -> int:
         """The number of splits that are finished for a data set."""
@@ -58,13 +67,12 @@ class Outcome:
 def collect(study: Study, journal: Journal, datasets: Sequence[str], methods: Sequence[str] | None = None) -> Outcome:
     """The outcome of a study from its journal, for some data sets with all of their splits."""
     scores: dict[Cell, dict[int, float]] = {}
-    failures, seconds = {}, {}
+    failures = {}
     settings: dict[str, None] = dict.fromkeys(study.protocol.settings)
     found = journal.read(study.protocol)
     for (dataset, number), cell in sorted(found.items()):
         if dataset not in datasets:
             continue
-        seconds[dataset, number] = cell.seconds
         if cell.error is not None:
             failures[dataset, number] = cell.error
         for setting, method, value in cell.records:
@@ -81,7 +89,7 @@ def collect(study: Study, journal: Journal, datasets: Sequence[str], methods: Se
         scores,
         printed_numbers(study),
         failures,
-        seconds,
+        {key: spent for key, spent in journal.seconds(study.protocol).items() if key[0] in datasets},
     )
 
 

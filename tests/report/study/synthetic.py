@@ -51,7 +51,7 @@ def make_outcome(study, settings=("",), *, scale=15.0, spread=1.0, splits=None, 
                 scores[dataset, setting, method] = dict(enumerate(values.tolist()))
                 if printed:
                     paper[dataset, setting, method] = Printed(scale * (1 + 0.01 * rng.normal()), spread)
-    seconds = {(d, s): 1.5 + s for d in protocol.datasets for s in range(splits or protocol.splits)}
+    seconds = {(d, s, "all methods"): 1.5 + s for d in protocol.datasets for s in range(splits or protocol.splits)}
     return Outcome(study, protocol.datasets, tuple(settings), methods, scores, paper, {}, seconds)
 
 

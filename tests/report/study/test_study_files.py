@@ -334,9 +334,19 @@ def test_summary_counts_the_papers_claims_and_ours_apart(tmp_path):
     first = replace(first, study=replace(first.study, claims=(*first.study.claims, ours)))
     variant = replace(first, study=replace(first.study, key="bif:1+other"))
     write_summary([first, second, variant], tmp_path)
+    assert "of 18 cells of the tables" in " ".join((tmp_path / "index.md").read_text().split())
     lines = [line for line in (tmp_path / "index.md").read_text().splitlines() if line.startswith("- Of ")]
     counts = [sum(map(int, re.findall(r"\d+", line))) for line in lines]
     assert counts == [len(first.study.claims) - 1, len(second.study.claims), 1]
+
+
+def test_methods_that_a_variant_shares_with_its_table_are_paid_once(tmp_path):
+    table = make_outcome(make_study("sm:2", ["SM", "CV"]), splits=2)
+    paid = {("heart", split, method): cost for split in (0, 1) for method, cost in (("SM", 60.0), ("CV", 600.0))}
+    more = {**paid, ("heart", 0, "SM h=1"): 6000.0, ("heart", 1, "SM h=1"): 6000.0}
+    variant = replace(table, study=replace(table.study, key="sm:2+hinge"), seconds=more)
+    write_summary([replace(table, seconds=paid), variant], tmp_path)
+    assert "Machine time: 3 h 42 min of CPU" in (tmp_path / "index.md").read_text()
 
 
 def test_splits_that_studies_share_are_paid_once(tmp_path):

@@ -42,7 +42,7 @@ def spent_csv(outcome: Outcome) -> str:
     """The CPU seconds that were spent on each data set, all methods together."""
     rows = []
     for dataset in outcome.datasets:
-        seconds = [value for (name, _), value in sorted(outcome.seconds.items()) if name == dataset]
+        seconds = outcome.seconds_of_splits(dataset)
         if seconds:
             mean, total = sum(seconds) / len(seconds), sum(seconds)
             rows.append([outcome.study.key, dataset, len(seconds), exact(mean), exact(total)])

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
-from ...studies.fingerprint import fingerprint
+from ...studies.fingerprint import conditions
 from ...studies.outcome import Outcome
 from .files import write_files
 from .pages import render
@@ -29,7 +29,7 @@ class StudyLine:
 def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> list[Path]:
     """Write ``index.html`` and ``index.md``: every study, its splits, machine time, claims and distant cells."""
     lines = [_line(outcome) for outcome in outcomes]
-    tables = [line for line in lines if not line.shown.study.is_figure]  # a figure repeats the numbers of a table
+    tables = [line for line in lines if not (line.shown.study.is_figure or _is_variant(line))]
     context = {
         "lines": lines,
         "statuses": (HOLDS, MIXED, FAILS, UNTESTED),
@@ -50,6 +50,11 @@ def _line(outcome: Outcome) -> StudyLine:
     return StudyLine(shown, sum(outcome.seconds.values()), compared, counts)
 
 
+def _is_variant(line: StudyLine) -> bool:
+    """Whether a study is a table with another answer to an open question: it repeats the table's claims and cells."""
+    return "+" in line.shown.study.key
+
+
 SOURCES = ("the papers' claims about errors", "the papers' claims about seconds", "claims of our own")
 
 
@@ -57,7 +62,7 @@ def _by_source(lines: Sequence[StudyLine]) -> dict[str, Counter[str]]:
     """How many claims hold, for the papers' and ours apart; those of variants repeat the tables', and do not count."""
     counts: dict[str, Counter[str]] = {source: Counter() for source in SOURCES}
     for line in lines:
-        for item in line.shown.verdicts if "+" not in line.shown.study.key else ():
+        for item in line.shown.verdicts if not _is_variant(line) else ():
             claim = item.verdict.claim
             source = SOURCES[2] if not claim.printed else SOURCES[claim.verb == "is faster than"]
             counts[source][item.verdict.status] += 1
@@ -65,9 +70,10 @@ def _by_source(lines: Sequence[StudyLine]) -> dict[str, Counter[str]]:
 
 
 def _machine_seconds(outcomes: Sequence[Outcome]) -> float:
-    """CPU seconds of all studies; splits that studies of one protocol share count once."""
+    """CPU seconds of all studies; methods that studies of the same conditions share count once."""
     spent = {}
     for outcome in outcomes:
-        for (dataset, split), seconds in outcome.seconds.items():
-            spent[fingerprint(outcome.study.protocol), dataset, split] = seconds
+        given = conditions(outcome.study.protocol)
+        for cell, seconds in outcome.seconds.items():
+            spent[given, *cell] = seconds
     return sum(spent.values())
