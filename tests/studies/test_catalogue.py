@@ -60,6 +60,15 @@ def test_a_study_measures_what_is_printed(study):
         assert (protocol.row_limit(dataset) or 0) <= rows
 
 
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.key)
+def test_a_table_of_errors_says_what_was_tried_to_agree_with_print(study):
+    """Every table with printed errors, and every variant by its key."""
+    if study.printed and study.protocol.kind != "seconds":
+        assert study.tried
+    named = " ".join(study.tried)
+    assert all(key in named for key in VARIANTS if key.startswith(f"{study.key}+"))
+
+
 def test_studies_that_measure_the_same_share_their_cells():
     assert fingerprint(STUDIES["sps:1"].protocol) == fingerprint(STUDIES["sps:fig1"].protocol)
     kinds = {study.protocol.name: fingerprint(study.protocol) for study in {**STUDIES, **VARIANTS}.values()}

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..criteria import BIF, CV
+from .machines import CLASSIFIERS
 from .spec import NO_SETTING, Claim, Method, OpenQuestion, Protocol, Study
 
 PAPER = "Y. Liu, S. Liao, S. Jiang, L. Ding, H. Lin & W. Wang, Fast cross-validation for kernel-based algorithms"
@@ -19,6 +20,8 @@ REGRESSION = (
     "bodyfat", "housing", "mpg", "pyrim", "triazines", "eunite2001", "space-ga", "cpusmall", "mg", "abalone",
 )  # fmt: skip
 FOLDS = (5, 10, 20)
+EXPONENTS = (-4, -3, -2, -1, 1, 2, 3, 4)
+"""Of the widths of SVR's tube that are tried, in standard deviations of the target."""
 
 GAUSSIAN = {"kernel": ["rbf"], "gamma": [0.5 / 2.0**i for i in range(-10, 11)]}
 POLYNOMIAL = {"kernel": ["poly"], "degree": list(range(1, 11)), "gamma": [1.0], "coef0": [1.0]}
@@ -123,10 +126,22 @@ def _same(text: str, verb: str, settings: Mapping[str, str] = {NO_SETTING: ""}) 
 
 
 def _table(number: int, title: str, protocol: Protocol, unit: str, text: str, verb: str) -> Study:
-    claims, notes = _same(text, verb, WORDS), NOTES
+    claims, notes, key = _same(text, verb, WORDS), NOTES, f"bif:{number}"
     if protocol.grids == (POLYNOMIAL,):
         notes = (*NOTES, POLYNOMIAL_NOTE)
-    return Study(f"bif:{number}", PAPER, title, protocol, unit, f"bif-{number}.csv", claims, notes)
+    return Study(key, PAPER, title, protocol, unit, f"bif-{number}.csv", claims, notes, tried=_tried(key, protocol))
+
+
+def _tried(key: str, protocol: Protocol) -> tuple[str, ...]:
+    tried = ["Only penalties from nλ = 1 upwards: the second part of the table."]
+    if protocol.machine in CLASSIFIERS:
+        tried.append("The 0-1 loss for V: t-BIF then selects K = I, on a few splits.")
+    if protocol.machine in ("svm", "svr"):
+        tried.append(f"The series from the machine's own solution, as the paper has it: {key}+plug-in.")
+    if protocol.machine == "svr":
+        widths = ", ".join(f"{key}+epsilon{exponent:+d}" for exponent in EXPONENTS)
+        tried.append(f"Tubes of other widths: {widths}.")
+    return tuple(tried)
 
 
 def _seconds(number: int, title: str, protocol: Protocol) -> Study:
@@ -220,5 +235,5 @@ def _tube(exponent: int) -> Study:
 
 VARIANTS = (
     *map(_from_own_solution, ("bif:7", "bif:11")),
-    *(_tube(exponent) for exponent in range(-4, 5) if exponent != 0),
+    *map(_tube, EXPONENTS),
 )

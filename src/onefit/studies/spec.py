@@ -128,7 +128,8 @@ class Claim:
 class Study:
     """One table or figure of a paper: its key, where its numbers come from and what is printed.
 
-    ``printed_splits`` is the number of splits behind a printed number, where that is not the protocol's.
+    ``printed_splits`` is the number of splits behind a printed number, where that is not the protocol's. ``tried`` says
+    what was tried to agree with print, variants by their keys.
     """
 
     key: str
@@ -140,6 +141,7 @@ class Study:
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
     printed_splits: int | None = None
+    tried: tuple[str, ...] = ()
 
     def variant(self, name: str, question: OpenQuestion, title: str, **changes: Any) -> Study:
         """The table with another answer to an open question: a hypothesis for numbers that differ from print.
@@ -152,7 +154,8 @@ class Study:
         journal = protocol.name if set(changes) == {"methods"} else f"{protocol.name}-{name}"
         changed = replace(protocol, name=journal, questions=(question, *others), **changes)
         title = f"{self.title}; {title}"
-        return replace(self, key=f"{self.key}+{name}", title=title, protocol=changed, printed_splits=protocol.splits)
+        splits = protocol.splits
+        return replace(self, key=f"{self.key}+{name}", title=title, protocol=changed, printed_splits=splits, tried=())
 
     @property
     def splits_in_print(self) -> int:

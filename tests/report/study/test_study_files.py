@@ -340,6 +340,18 @@ def test_summary_counts_the_papers_claims_and_ours_apart(tmp_path):
     assert counts == [len(first.study.claims) - 1, len(second.study.claims), 1]
 
 
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_a_page_says_what_was_tried_to_agree_with_print(tmp_path, suffix):
+    outcome = selection()
+    outcome = replace(outcome, study=replace(outcome.study, tried=("A ridge & a <bias>: bif:1+bias.",)))
+    write_study(outcome, tmp_path, manifest={})
+    page = (tmp_path / f"bif-1.{suffix}").read_text()
+    assert "What was tried to agree with print" in page
+    assert "A ridge &amp; a &lt;bias&gt;: bif:1+bias." in page
+    write_study(selection(), tmp_path, manifest={})
+    assert "tried" not in (tmp_path / f"bif-1.{suffix}").read_text()
+
+
 def test_methods_that_a_variant_shares_with_its_table_are_paid_once(tmp_path):
     table = make_outcome(make_study("sm:2", ["SM", "CV"]), splits=2)
     paid = {("heart", split, method): cost for split in (0, 1) for method, cost in (("SM", 60.0), ("CV", 600.0))}
