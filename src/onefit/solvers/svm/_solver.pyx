@@ -83,12 +83,12 @@ cdef class DualSolver:
         return _jitter(self, bias)
 
     def solve(
-        self, dual, double[::1] beta, double[::1] u, double tolerance, *, bint warm=False, bint leap=True, max_rounds=None
+        self, dual, double[::1] beta, double[::1] u, double tolerance, *, bint warm=False, bint newton=True, max_rounds=None
     ):
         """Solve in place for ``beta``, which starts within the bounds, and ``u = K beta``.
 
         A ``warm`` start goes to Newton's method at once, a cold one makes SMO steps first, and so does one that fails.
-        Without ``leap`` no projected Newton steps are made, so that coefficients improve in small steps.
+        Without ``newton`` no projected Newton steps are made, so that coefficients improve in small steps.
         Returns (bias, violation, rounds, whether it is at most ``tolerance`` or what rounding leaves).
         Cost: O(m³) for m free coefficients, then see ``_active_set``.
         """
@@ -98,7 +98,7 @@ cdef class DualSolver:
         cdef bint done
         _point(self, dual, &ridge[0], &lower[0], &upper[0], &beta[0], &u[0])
         with nogil:
-            done = _solve(self, tolerance, warm, leap, rounds, attempts, &made)
+            done = _solve(self, tolerance, warm, newton, rounds, attempts, &made)
         return self._state.b, self._state.violation, made, done
 
     def go_on(self, dual, double[::1] beta, double[::1] u, double tolerance, Py_ssize_t max_rounds):
@@ -333,7 +333,7 @@ cdef bint _all_finite(const double *x, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint _solve(
-    DualSolver self, double tolerance, bint warm, bint leap, Py_ssize_t rounds, Py_ssize_t attempts, Py_ssize_t *made
+    DualSolver self, double tolerance, bint warm, bint newton, Py_ssize_t rounds, Py_ssize_t attempts, Py_ssize_t *made
 ) noexcept nogil:
     """Newton's method and the active-set method from the start at hand, after SMO steps if it is cold or fails.
 
@@ -352,7 +352,7 @@ cdef bint _solve(
         _find_free(self)
         s.rounding, s.settled = fmax(before, _rounding(self, s.beta)), False
         _factorise(self)
-        steps = _newton_steps(self, min(NEWTON_STEPS, rounds)) if leap else 0
+        steps = _newton_steps(self, min(NEWTON_STEPS, rounds)) if newton else 0
         made[0] += steps
         if _rounds(self, tolerance, rounds - steps, made) and _all_finite(s.beta, n):
             return True

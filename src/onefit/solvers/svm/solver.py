@@ -79,7 +79,7 @@ class Solver:
         beta, u, self._last = beta.copy(), self.K @ beta if u is None else u.copy(), None
         absolute, first = dual.relative_tolerance(tolerance), max_rounds if enough is None else SLICE
         b, violation, rounds, done = self._compiled.solve(
-            dual, beta, u, absolute, warm=warm, leap=enough is None, max_rounds=first
+            dual, beta, u, absolute, warm=warm, newton=enough is None, max_rounds=first
         )
         while enough is not None and not done:
             if enough(beta):
