@@ -150,6 +150,31 @@ def test_encoded_originals_have_the_registered_checksum(folder, name):
     assert hashlib.sha256(encode_arff(original, entry.encoding)).hexdigest() == entry.sha256
 
 
+HOUSES = (
+    "longitude", "latitude", "housingMedianAge", "totalRooms", "totalBedrooms", "population", "households",
+    "medianIncome", "medianHouseValue",
+)  # fmt: skip
+ORIGINALS = {
+    "cadata": (HOUSES, (8, 7, 2, 3, 4, 5, 6, 1, 0)),
+    "bodyfat": (("Density", *(f"f{k}" for k in range(13)), "class"), (0, *range(2, 15), 1)),
+    "cpusmall": ((*(f"f{k}" for k in range(12)), "usr"), (*range(1, 13), 0)),
+    "mpg": ((*(f"f{k}" for k in range(7)), "class"), (*range(1, 8), 0)),
+}
+"""Attributes of ARFF originals in their order, and of each where it is in the LIBSVM text (0: the target)."""
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_originals_of_regressions_are_put_into_the_order_of_the_registered_text(folder, name, tmp_path):
+    entry, (attributes, places) = datasets.info(name), ORIGINALS[name]
+    cells = [dict(pair.split(":") for pair in f"0:{line}".split()) for line in lines_of(folder, name)]
+    rows = [",".join(row.get(str(place), "0") for place in places) for row in cells]
+    header = "".join(f"@attribute {attribute} numeric\n" for attribute in attributes)
+    incomplete = ",".join("?" if place == 1 else "3" for place in places)
+    original = tmp_path / "original.arff"
+    original.write_text(f"@relation r\n{header}@data\n" + "\n".join([*rows, incomplete]) + "\n")
+    assert hashlib.sha256(encode_arff(original, entry.encoding)).hexdigest() == entry.sha256
+
+
 def test_wdbc_is_the_set_that_scikit_learn_ships(folder):
     shipped = load_breast_cancer()
     X, y = word_by_word(lines_of(folder, "wdbc"), 30)

@@ -36,7 +36,7 @@ class DataSet:
         Where it may be downloaded from; empty where no file with these contents is known.
     encoding : str
         How the text of the registered checksum is made of what is there, if that is an ARFF file: the target's
-        attribute, a colon, and between semicolons the label of each of its values.
+        attribute, and labels of its values or features in their order (``encode_arff``).
     remark : str
         Binarisation, quirks, and why there is no download.
 
