@@ -92,3 +92,33 @@ def test_a_longer_path_never_turns_from_a_band_form_to_an_inverse():
     change = routes.index("band")
     assert set(routes[:change]) == {"inverse"}
     assert set(routes[change:]) == {"band"}
+
+
+@seeds
+@pytest.mark.parametrize("bias", [False, True])
+def test_errors_of_solutions_are_those_of_the_condition_not_of_the_ridge(seed, bias):
+    """K is of norm 1e12, which leaves a small ridge no digit, but has no eigenvalue below 1e11."""
+    n, ridges = 90, np.array([0.1, 1.0, 10.0, 100.0])
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, n)))[0]
+    K = (Q * np.linspace(1e11, 1e12, n)) @ Q.T
+    K = (K + K.T) / 2
+    Y = np.random.default_rng(seed + 1).normal(size=(n, 1))
+    null = unit_bias(n, None) if bias else None
+    solved = CholeskyFamily(K, null).solve(Y, ridges)
+    assert (solved.error < 1e-10).all()
+    border = np.ones((n, 1)) / np.sqrt(n)
+    for k, ridge in enumerate(ridges):
+        system = K + ridge * np.eye(n)
+        if bias:
+            system = np.block([[system, border], [border.T, np.zeros((1, 1))]])
+        expected = np.linalg.solve(system, np.vstack([Y, np.zeros((len(system) - n, 1))]))[:n]
+        values = K @ np.column_stack([solved.dual[k], expected])
+        assert np.abs(values[:, 0] - values[:, 1]).max() <= solved.error[k] * np.abs(values).max()
+
+
+def test_errors_of_solutions_grow_where_the_ridge_alone_makes_a_matrix_regular():
+    K = random_gram(0, 90, 5)
+    ridges = 1e-12 * np.linalg.norm(K) * np.array([1.0, 10.0, 100.0, 1e9])
+    assert CholeskyFamily(K).solve(np.ones((90, 1)), ridges).error.tolist() == pytest.approx(
+        [50 * EPS * np.linalg.norm(K) / ridge for ridge in ridges], rel=1e-3
+    )

@@ -54,6 +54,22 @@ def _factorised(bands: Array, ridge: float) -> Array:
     return np.asarray(factor)
 
 
+def smallest_eigenvalue(bands: Array) -> float:
+    """A lower bound of the smallest eigenvalue of B, and more than half of it, unless it is rounding: then zero.
+
+    By bisection of the exponent: ``B - s I`` has a Cholesky factor as long as s is below. Cost: O(n b²).
+    """
+    largest, low, high = float(bands[0].min(initial=np.inf)), 0, 53
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            _factorised(bands, -largest * 0.5**middle)
+            high = middle
+        except NotPositiveDefiniteError:
+            low = middle + 1
+    return 0.0 if low == 53 else largest * 0.5**low
+
+
 class BandForm:
     """The band form of a symmetric K, which is left alone. Cost: 4/3 n³, an n x n array."""
 
@@ -96,19 +112,8 @@ class BandFactor(Factor):
 
     @cached_property
     def smallest(self) -> float:
-        """A lower bound of the smallest eigenvalue of B, and more than half of it, unless it is rounding.
-
-        By bisection of the exponent: ``B - s I`` has a Cholesky factor as long as s is below. Cost: O(n b²).
-        """
-        largest, low, high = float(self.bands[0].min(initial=np.inf)), 0, 53
-        while low < high:
-            middle = (low + high) // 2
-            try:
-                _factorised(self.bands, -largest * 0.5**middle)
-                high = middle
-            except NotPositiveDefiniteError:
-                low = middle + 1
-        return 0.0 if low == 53 else largest * 0.5**low
+        """See ``smallest_eigenvalue``."""
+        return smallest_eigenvalue(self.bands)
 
     def smallest_pivots(self, ridges: Array) -> Array:
         return np.asarray(self.smallest + ridges)

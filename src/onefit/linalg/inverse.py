@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from .._arrays import Array, Indices, Mask
-from .band import AVAILABLE, BandForm
+from .band import AVAILABLE, BandForm, smallest_eigenvalue
 from .factor import EPS, Factor, NotPositiveDefiniteError, Solved
 from .lapack import invert_in_place
 from .spectrum import frobenius_norm
@@ -111,23 +111,20 @@ class CholeskyFamily(Factor):
         if ridges.min() <= EPS * self._norm:
             raise NotPositiveDefiniteError(f"a ridge of {ridges.min()} is below the rounding of K")
         right = Y if self.null is None else np.column_stack([Y, self.null])
-        solutions = self._by_band_form(right, ridges) if L >= BAND_FROM else None
-        inaccuracy = self.inaccuracy * (1.0 if solutions is None else BAND_ERROR)
-        if solutions is None:
+        if L >= BAND_FROM and AVAILABLE:
+            with self.record("cholesky"):
+                form = BandForm(self.K)
+                solutions, pivots = form.solve(right, ridges), ridges + smallest_eigenvalue(form.bands)
+            error = BAND_ERROR * self.inaccuracy / pivots
+        else:
             solutions = np.stack([self._by_cholesky(right, float(ridge)) for ridge in ridges])
+            error = self.inaccuracy / ridges
         dual, bias = solutions[:, :, :c], np.zeros((L, c))
         if self.null is not None:
             response = solutions[:, :, c]
             bias = (self.null @ dual) / (response @ self.null)[:, None]
             dual = dual - response[:, :, None] * bias[:, None, :]
-        return Solved(dual, bias, inaccuracy / ridges, np.zeros(L, dtype=bool))
-
-    def _by_band_form(self, right: Array, ridges: Array) -> Array | None:
-        """Solutions (L, n, c) for all ridges from one reduction; None where its compiled loop is missing."""
-        if not AVAILABLE:
-            return None
-        with self.record("cholesky"):
-            return BandForm(self.K).solve(right, ridges)
+        return Solved(dual, bias, error, np.zeros(L, dtype=bool))
 
     def _by_cholesky(self, right: Array, ridge: float) -> Array:
         """The solution (n, c) for one ridge."""
