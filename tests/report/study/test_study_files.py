@@ -340,6 +340,20 @@ def test_summary_counts_the_papers_claims_and_ours_apart(tmp_path):
     assert counts == [len(first.study.claims) - 1, len(second.study.claims), 1]
 
 
+@pytest.mark.parametrize("name", ["index.html", "index.md"])
+def test_summary_shows_variants_beside_their_tables(tmp_path, name):
+    table = selection()
+    variant = replace(table, study=replace(table.study, key="bif:1+other"))
+    write_summary([table], tmp_path)
+    assert "beside their tables" not in (tmp_path / name).read_text()
+    write_summary([table, variant], tmp_path)
+    page = (tmp_path / name).read_text()
+    assert "Variants beside their tables" in page
+    assert "bif-1+other" in page
+    if name.endswith("html"):
+        check_html(page)
+
+
 @pytest.mark.parametrize("suffix", ["md", "html"])
 def test_a_page_says_what_was_tried_to_agree_with_print(tmp_path, suffix):
     outcome = selection()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...studies.comparisons import FAILS, HOLDS, MIXED, UNTESTED
 from ...studies.fingerprint import conditions
+from ...studies.hypotheses import hypotheses
 from ...studies.outcome import Outcome
 from .files import write_files
 from .pages import render
@@ -27,8 +28,12 @@ class StudyLine:
 
 
 def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> list[Path]:
-    """Write ``index.html`` and ``index.md``: every study, its splits, machine time, claims and distant cells."""
+    """Write ``index.html`` and ``index.md``: every study, its splits, machine time, claims and distant cells.
+
+    Variants stand once more beside the tables that they vary, on the splits that both have.
+    """
     lines = [_line(outcome) for outcome in outcomes]
+    stems = {line.shown.study.key: line.shown.stem for line in lines}
     tables = [line for line in lines if not (line.shown.study.is_figure or _is_variant(line))]
     context = {
         "lines": lines,
@@ -38,6 +43,7 @@ def write_summary(outcomes: Iterable[Outcome], folder: str | PathLike[str]) -> l
         "far": sum(len(line.shown.far) for line in tables),
         "compared": sum(line.compared for line in tables),
         "seconds": _machine_seconds([line.shown.outcome for line in lines]),
+        "hypotheses": [(stems[one.key], one) for one in hypotheses(line.shown.outcome for line in lines)],
     }
     contents = {"index.html": render("summary.html.j2", **context), "index.md": render("summary.md.j2", **context)}
     return write_files(Path(folder), contents)
