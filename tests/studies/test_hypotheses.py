@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from onefit import criteria
 from onefit.studies.hypotheses import hypotheses
 from onefit.studies.outcome import Printed
+from onefit.studies.spec import Method
 
 from ..report.study.synthetic import make_outcome, make_study
 
@@ -15,8 +17,9 @@ NEAR = [-1.0, 0.0, 1.0, 0.0]
 
 
 def outcome_of(key, shifts):
-    """Four splits of each printed cell, this far from print."""
+    """Four splits of each printed cell, this far from print; variants are of another scaling."""
     study = make_study(key, ["CV", "SM"], ("heart", "sonar"))
+    study = replace(study, protocol=replace(study.protocol, scaling="none" if "+" in key else "minmax"))
     scores = {
         cell: {split: PRINTED[cell] + shift + NEAR[split] for split in range(4)} for cell, shift in shifts.items()
     }
@@ -49,3 +52,12 @@ def test_what_has_no_table_or_no_print_is_left_out(others):
     assert not list(hypotheses([variant, *found]))
     table = replace(variant, study=replace(variant.study, key="sm:2"), printed={})
     assert not list(hypotheses([table, replace(variant, printed={})]))
+
+
+def test_methods_that_both_measure_alike_are_left_out():
+    table = outcome_of("sm:2", dict.fromkeys(PRINTED, 5.0))
+    sm = Method("SM", criteria.SM())
+    protocol = replace(table.study.protocol, methods=(table.study.protocol.methods[0], sm))
+    variant = replace(table, study=replace(table.study, key="sm:2+weights", protocol=protocol))
+    (found,) = hypotheses([table, variant])
+    assert (found.pairs, found.cells) == (4, 1)  # not CV

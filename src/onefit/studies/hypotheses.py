@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .comparisons import CellSummary, summarise
+from .fingerprint import conditions, method_text
 from .outcome import Cell, Outcome
+from .spec import Protocol
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class BesideTable:
     """Cells further than three standard errors from print, of a table and a variant of it.
 
     Both are taken on the ``pairs`` of (data set, split) that they have in common, and ``cells`` are those that have a
-    printed number and a distance from it in both.
+    printed number and a distance from it in both, without methods that both measure alike.
     """
 
     key: str
@@ -36,7 +38,8 @@ def hypotheses(outcomes: Iterable[Outcome]) -> Iterator[BesideTable]:
 
 
 def _beside_table(table: Outcome, variant: Outcome) -> BesideTable:
-    shared = table.scores.keys() & variant.scores.keys()
+    alike = _measured_alike(table.study.protocol, variant.study.protocol)
+    shared = [cell for cell in table.scores.keys() & variant.scores.keys() if cell[2] not in alike]
     common = {cell: table.scores[cell].keys() & variant.scores[cell].keys() for cell in shared}
     ours, theirs = (_distances(outcome, common) for outcome in (table, variant))
     cells = ours.keys() & theirs.keys()
@@ -47,6 +50,14 @@ def _beside_table(table: Outcome, variant: Outcome) -> BesideTable:
         sum(ours[cell].is_far for cell in cells),
         sum(theirs[cell].is_far for cell in cells),
     )
+
+
+def _measured_alike(table: Protocol, variant: Protocol) -> set[str]:
+    """The methods of a variant whose numbers are those of its table."""
+    if conditions(table) != conditions(variant):
+        return set()
+    known = {method_text(table, method) for method in table.methods}
+    return {method.name for method in variant.methods if method_text(variant, method) in known}
 
 
 def _distances(outcome: Outcome, splits: Mapping[Cell, set[int]]) -> dict[Cell, CellSummary]:

@@ -343,7 +343,8 @@ def test_summary_counts_the_papers_claims_and_ours_apart(tmp_path):
 @pytest.mark.parametrize("name", ["index.html", "index.md"])
 def test_summary_shows_variants_beside_their_tables(tmp_path, name):
     table = selection()
-    variant = replace(table, study=replace(table.study, key="bif:1+other"))
+    protocol = replace(table.study.protocol, scaling="none")
+    variant = replace(table, study=replace(table.study, key="bif:1+other", protocol=protocol))
     write_summary([table], tmp_path)
     assert "beside their tables" not in (tmp_path / name).read_text()
     write_summary([table, variant], tmp_path)
