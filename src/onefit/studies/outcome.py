@@ -63,6 +63,19 @@ class Outcome:
         found = [len(values) for (name, _, _), values in self.scores.items() if name == dataset]
         return max(found, default=0)
 
+    def n_whole_splits(self, dataset: str) -> int:
+        """The number of splits of a data set that no method lacks; one that has failed is not lacking.
+
+        A variant that shares a journal with its table has more splits of the methods that both have.
+        """
+        failed = {split for name, split in self.failures if name == dataset}
+        found, scored = {method: set(failed) for method in self.methods}, set[int]()
+        for (name, _, method), values in self.scores.items():
+            if name == dataset and method in found:
+                found[method].update(values)
+                scored.update(values)
+        return len(scored.intersection(*found.values()))
+
 
 def collect(study: Study, journal: Journal, datasets: Sequence[str], methods: Sequence[str] | None = None) -> Outcome:
     """The outcome of a study from its journal, for some data sets with all of their splits."""

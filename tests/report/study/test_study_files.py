@@ -302,6 +302,22 @@ def test_the_rest_names_the_data_sets_that_need_more(tmp_path):
     assert "onefit reproduce" not in (tmp_path / "bif-1.md").read_text()
 
 
+def test_a_split_that_lacks_a_method_is_not_finished(tmp_path):
+    outcome = selection()
+    known = {cell: dict(splits) for cell, splits in outcome.scores.items()}
+    for (_, _, method), splits in known.items():
+        if method == "5-BIF":
+            for split in range(3, 10):
+                del splits[split]
+    write_study(replace(outcome, scores=known), tmp_path, manifest={})
+    page = (tmp_path / "bif-1.md").read_text()
+    assert "3 of 10 splits on 3 data sets" in page
+    assert "onefit reproduce bif:1 --resume" in page
+    failures = {(name, split): "no such thing" for name in outcome.datasets for split in range(3, 10)}
+    write_study(replace(outcome, scores=known, failures=failures), tmp_path, manifest={})
+    assert "all 10 splits on 3 data sets" in (tmp_path / "bif-1.md").read_text()  # it failed, and will not be there
+
+
 def test_the_rest_runs_failed_splits_again(tmp_path):
     """Without the request --resume takes a failed split for done, and the command would never finish the table."""
     outcome = selection()
