@@ -30,7 +30,7 @@ def encode_arff(path: Path, encoding: str) -> bytes:
     name, _, pairs = head.partition(":")
     attributes, columns = read_attributes(path)
     table = {attribute.name: (attribute, column) for attribute, column in zip(attributes, columns)}
-    features = _in_order(wanted.split(";"), [one for one in table if one != name]) if in_order else [*table]
+    features = _in_order(wanted.split(";"), [one for one in table if one != name]) if in_order else []
     for one in (name, *features):
         if one not in table:
             raise fault(path, f"no attribute is called {quoted(one)}.")

@@ -29,8 +29,8 @@ class BesideTable:
 def hypotheses(outcomes: Iterable[Outcome]) -> Iterator[BesideTable]:
     """Every variant that shares splits with its table, if cells of both have printed numbers."""
     known = {outcome.study.key: outcome for outcome in outcomes}
-    for key, variant in known.items():
-        table = known.get(key.partition("+")[0])
+    for variant in known.values():
+        table = known.get(variant.study.table_key)
         if table is not None and table is not variant:
             found = _beside_table(table, variant)
             if found.cells:

@@ -158,6 +158,11 @@ class Study:
         return replace(self, key=f"{self.key}+{name}", title=title, protocol=changed, printed_splits=splits, tried=())
 
     @property
+    def table_key(self) -> str:
+        """The key of the table that a variant varies; of other studies their own."""
+        return self.key.partition("+")[0]
+
+    @property
     def splits_in_print(self) -> int:
         return self.protocol.splits if self.printed_splits is None else self.printed_splits
 

@@ -58,7 +58,7 @@ def _line(outcome: Outcome) -> StudyLine:
 
 def _is_variant(line: StudyLine) -> bool:
     """Whether a study is a table with another answer to an open question: it repeats the table's claims and cells."""
-    return "+" in line.shown.study.key
+    return line.shown.study.table_key != line.shown.study.key
 
 
 SOURCES = ("the papers' claims about errors", "the papers' claims about seconds", "claims of our own")

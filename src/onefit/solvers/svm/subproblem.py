@@ -46,7 +46,7 @@ REMOVAL_FROM = 300
 REMOVAL_SHARE = 0.4
 """Share of the support vectors that is free from which on it is so: where most rest at a bound, splits free many
 others, which the inverse does not know (ten splits, 2,000 rows: 0.34 against 0.06 s at 253 of 673, 0.06 against 0.10 s
-at 468 of 1,108). With a hundred splits a whole search takes 1.3 to 2.3 times as long without this rule."""
+at 468 of 1,108). With a hundred splits a whole search takes 1.2 to 2.3 times as long without this rule."""
 
 NEARLY_DIAGONAL = 0.005
 """Coupling up to which the solution for a diagonal K is a good start."""
