@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from onefit import datasets
+from onefit.datasets.sources import NotThereError, file_in_folder
 from onefit.report.study.regret_page import interval
 from onefit.studies.regret.data_sets import SETS
 from onefit.studies.regret.findings import decisions, defaults, findings, statements
@@ -33,6 +34,10 @@ def test_every_split_is_there_as_a_whole():
 
 def test_a_cell_comes_out_again():
     """The smallest set, so that it takes no time; any other by the command that the page prints."""
+    try:
+        file_in_folder(datasets.info("labor"))
+    except NotThereError as reason:
+        pytest.skip(f"no benchmark sets: {reason}")
     methods = [BEST, "cv10", "cv5", "gcv", "ckta+cv10"]
     cell = "labor", "LSSVC", "300", "1"
     for line in measure(("labor", "LSSVC", 300, 1), methods):
