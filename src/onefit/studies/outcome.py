@@ -59,11 +59,6 @@ class Outcome:
         return [math.fsum(values) for _, values in sorted(splits.items())]
 
     def n_splits(self, dataset: str) -> int:
-        """The number of splits that are finished for a data set."""
-        found = [len(values) for (name, _, _), values in self.scores.items() if name == dataset]
-        return max(found, default=0)
-
-    def n_whole_splits(self, dataset: str) -> int:
         """The number of splits of a data set that no method lacks; one that has failed is not lacking.
 
         A variant that shares a journal with its table has more splits of the methods that both have.

@@ -294,12 +294,12 @@ def progress(outcome: Outcome) -> str:
     """How many splits are finished, in words."""
     protocol = outcome.study.protocol
     total = protocol.splits
-    if outcome.datasets and all(outcome.n_whole_splits(name) == protocol.splits_of(name) for name in outcome.datasets):
+    if outcome.datasets and all(outcome.n_splits(name) == protocol.splits_of(name) for name in outcome.datasets):
         fewer = [f"{splits} on {name}" for name, splits in protocol.fewer_splits if name in outcome.datasets]
         return "; ".join([f"all {total} splits on {_count(len(outcome.datasets) - len(fewer))}", *fewer])
     by_number: dict[int, list[str]] = {}
     for dataset in outcome.datasets:
-        by_number.setdefault(outcome.n_whole_splits(dataset), []).append(dataset)
+        by_number.setdefault(outcome.n_splits(dataset), []).append(dataset)
     if not by_number:
         return "no data sets"
     if len(by_number) == 1:
@@ -321,7 +321,7 @@ def _command_for_the_rest(outcome: Outcome) -> str | None:
     """
     protocol = outcome.study.protocol
     names = protocol.datasets or outcome.datasets
-    short = [name for name in names if outcome.n_whole_splits(name) < protocol.splits_of(name)]
+    short = [name for name in names if outcome.n_splits(name) < protocol.splits_of(name)]
     if not short:
         return None
     command = f"onefit reproduce {outcome.study.key} --resume --out . --splits {protocol.splits}"
