@@ -93,9 +93,7 @@ def _front(panel: Any, methods: Sequence[Summary]) -> None:
     _write_names(panel, [*best, *(one for one in drawn if one not in best)])
     beyond = [one.method for one in methods if one not in drawn]
     if beyond:
-        panel.text(
-            0.99, 0.99, f"above: {', '.join(beyond)}", transform=panel.transAxes, ha="right", va="top", fontsize=6.5
-        )
+        panel.set_title(f"above: {', '.join(beyond)}", loc="right", fontsize=6.5)  # outside, where no point can be
 
 
 def _write_names(panel: Any, methods: Sequence[Summary]) -> None:
