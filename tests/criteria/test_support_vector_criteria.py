@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, HingeSVC, criteria
+from onefit import L2SVC, HingeSVC, KernelSearchCV, criteria
 from onefit.criteria.span import squared_spans
 from onefit.machines.capabilities import Margin
 
@@ -362,3 +362,31 @@ def test_indefinite_matrices_are_refused():
     for name in ("span", "xi_alpha", "gacv"):
         with pytest.raises(ValueError, match="positive semi-definite"):
             criteria.resolve(name)(K, np.array([-1, 1]), SVC(kernel="precomputed"))
+
+
+BALANCED = np.tile([-1.0, 1.0], N // 2)
+
+
+@seeds
+@pytest.mark.parametrize("kind", [SVC, HingeSVC])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 20.0])
+def test_the_risk_is_that_of_the_delivered_machine(seed, kind, C):
+    """With small C and as many rows of either class no coefficient is free: the bias is the middle of an interval."""
+    K = gaussian(points(seed, len(BALANCED)), 0.5)
+    machine = kind(kernel="precomputed", tol=1e-9)
+    risk = criteria.RKS(eta=0.0, loss="squared")  # the hinge loss is the same everywhere in the interval
+    search = KernelSearchCV(machine, {"C": [C / 7, C, 7 * C]}, criterion=risk, cv=3).fit(K, BALANCED)
+    f = search.best_estimator_.decision_function(K)
+    assert -search.best_score_ == pytest.approx(((BALANCED - f) ** 2).mean(), rel=1e-4)  # LIBSVM's single precision
+
+
+@seeds
+@pytest.mark.parametrize("kind", [SVC, L2SVC, SVR])
+def test_values_do_not_depend_on_other_penalties(seed, kind):
+    """Machines of all penalties are found along a path; each is the one that is found for its penalty alone."""
+    K, y = problem("medium", seed)
+    y = y if kind is not SVR else y + points(seed, len(K))[:, 0]
+    costs = np.logspace(-4, 4, 9)
+    search = KernelSearchCV(kind(kernel="precomputed"), {"C": costs}, criterion="rks", cv=3, refit=False).fit(K, y)
+    alone = [criteria.RKS()(K, y, kind(C=C, kernel="precomputed")) for C in costs]
+    np.testing.assert_allclose(-search.cv_results_["mean_test_score"], alone, rtol=1e-9, atol=1e-12)

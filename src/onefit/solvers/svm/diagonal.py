@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._arrays import Array, Mask
-from .dual import Dual, shrink
+from .dual import Dual, Solution, shrink
 
 EPS = np.finfo(np.float64).eps
 
@@ -18,6 +18,12 @@ def solve_diagonal(dual: Dual, diagonal: float) -> tuple[Array, float]:
     """(coefficients, bias) for ``K = diagonal I``. Cost: O(n log n)."""
     b = sum(biases(dual, diagonal)) / 2 if dual.bias else 0.0
     return _coefficients(dual, diagonal + dual.ridge, b), b
+
+
+def diagonal_solution(dual: Dual, diagonal: float) -> Solution:
+    """``solve_diagonal`` as other solvers return it."""
+    beta, b = solve_diagonal(dual, diagonal)
+    return Solution(beta, diagonal * beta, b, 0.0, True)
 
 
 def _coefficients(dual: Dual, bend: Array, b: float) -> Array:

@@ -2,55 +2,67 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from ..._arrays import Array
 from ...data import Targets
 from ...gram import Gram
 from ...machines.capabilities import Ball, Margin
-from .diagonal import solve_diagonal
+from .bias import undetermined_bias
+from .diagonal import diagonal_solution
 from .dual import Dual, Solution
 from .learner import SupportVectorLearner
 from .solver import solver_on
+from .subproblem import solve_along_path
 
 
 def margin_path(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
-    """For every C a list of the machines of each column of the targets.
+    """For every C, from small to large, a list of the machines of each column of the targets.
 
-    Solutions that out-of-fold values left in the workspace are where a problem starts from. Cost: see ``Solver``.
+    Solutions that out-of-fold values left with the Gram matrix are where problems start from, and the other way round.
+    Cost: for each C and column as ``Solver.solve``.
     """
     weights = targets.whole_weights
     weights = np.ones(gram.n) if weights is None else weights
     columns = [_Column(learner, gram, targets.Y[:, k], k, weights) for k in range(targets.Y.shape[1])]
-    return [[column.solve(float(C)) for column in columns] for C in penalties]
+    return [list(row) for row in zip(*(column.margins(penalties) for column in columns))]
 
 
 class _Column:
-    """One pair of classes: its rows, its part of K, and the last solution of the path."""
+    """One pair of classes, or a regression: its rows and weights."""
 
     def __init__(self, learner: SupportVectorLearner, gram: Gram, y: Array, number: int, weights: Array) -> None:
-        self.learner, self.gram, self.y, self.number, self.weights = learner, gram, y, number, weights
+        self.learner, self.gram, self.y, self.number = learner, gram, y, number
         self.members = learner.rows(y)
-        self.last: Array | None = None
+        self.weights = weights[self.members]
+        self.targets = np.ascontiguousarray(y[self.members])
         self.identity = gram.identity()
-        self.solver = None if self.identity is not None else solver_on(gram, self.members)
 
-    def solve(self, C: float) -> Margin:
-        """The machine for one C."""
-        y, members = np.ascontiguousarray(self.y[self.members]), self.members
-        dual = self.learner.dual(y, C, self.weights[members])
-        if self.identity is not None:
-            beta, b = solve_diagonal(dual, self.identity[0])
-            solution = Solution(beta, self.identity[0] * beta, b, 0.0, True)
+    def margins(self, penalties: Array) -> list[Margin]:
+        """The machine for every C."""
+        duals = [self.learner.dual(self.targets, float(C), self.weights) for C in penalties]
+        if self.identity is None:
+            solutions = self._solutions(duals, penalties)
         else:
-            assert self.solver is not None
-            start = self.gram.starts.get((type(self.learner), self.number, C), self.last)
-            cold = start is None
-            begin = np.zeros(len(y)) if start is None else dual.within(start)
-            with self.gram.problem.ledger.record("full solution"):
-                solution = self.solver.solve(dual, begin, warm=not cold)
-        self.last = solution.beta
-        return self._margin(dual, solution)
+            solutions = [diagonal_solution(dual, self.identity[0]) for dual in duals]
+        return [self._margin(dual, solution) for dual, solution in zip(duals, solutions)]
+
+    def _solutions(self, duals: list[Dual], penalties: Array) -> list[Solution]:
+        """From known solutions if there is one for every C, else along the path of penalties."""
+        starts, solver = self.gram.starts, solver_on(self.gram, self.members)
+        keys = [(type(self.learner), self.number, float(C)) for C in penalties]
+        begin = time.perf_counter()
+        if all(key in starts for key in keys):
+            found = [solver.solve(dual, dual.within(starts[key])) for key, dual in zip(keys, duals)]
+            solved = len(found)
+        else:
+            path = solve_along_path(solver, self.learner.dual(self.targets, 1.0, self.weights), penalties)
+            found, solved = [path.at(k) for k in range(len(penalties))], path.solved
+            starts.update((key, solution.beta) for key, solution in zip(keys, found))
+        self.gram.problem.ledger.add("full solution", solved, time.perf_counter() - begin)
+        return found
 
     def _margin(self, dual: Dual, solution: Solution) -> Margin:
         def spread(part: Array) -> Array:
@@ -63,11 +75,13 @@ class _Column:
         if len(others) and self.identity is None:
             support = np.flatnonzero(solution.beta)
             values[others] = self.gram.dense()[np.ix_(others, self.members[support])] @ solution.beta[support]
+        interval = undetermined_bias(dual, solution)
+        b = solution.b if interval is None else sum(interval) / 2  # as machines are delivered
         return Margin(
             labels=np.where(self.y == 0, 0.0, np.sign(self.y)),
             beta=spread(solution.beta),
-            intercept=solution.b,
-            values=values + solution.b,
+            intercept=b,
+            values=values + b,
             upper=spread(np.maximum(dual.upper, -dual.lower)),
             ridge=spread(dual.ridge),
             bias=dual.bias,

@@ -14,7 +14,7 @@ from ..._arrays import Array, Indices
 from ._fold_removal import update_images
 from .chunking import chunked_path
 from .conjugate_gradients import COUPLED, FREE_SHARE, coupling, narrow_path, solve_by_conjugate_gradients
-from .diagonal import solve_diagonal
+from .diagonal import diagonal_solution, solve_diagonal
 from .dual import EPS, Dual, Solution
 from .fold_removal import SharedInverse, Watch
 from .solver import PathSolution, Solver, block, solver_of, solver_on
@@ -146,23 +146,18 @@ class Subproblem:
             if chunk is not None:
                 return SplitPath(rows[chunk.working], chunk.solver, unit, chunk.path, chunk.working)
             if not gram.problem.keep_bases and self.run.targets.Y.shape[1] == 1:
-                return _whole_path(rows, solver_of(gram, gram.part(rows).dense()), unit, penalties)
+                solver = solver_of(gram, gram.part(rows).dense())
+                return SplitPath(rows, solver, unit, solve_along_path(solver, unit, penalties))
         several = len(self.trainable) > 1  # a part of K that several splits read is gathered once, and stays in cache
         solver = solver_of(gram, block(self.K, used, used)) if several else solver_on(gram, rows)
-        return _whole_path(rows, solver, unit, penalties)
-
-    def diagonal_solution(self, dual: Dual) -> Solution:
-        """The closed form where K is a multiple of the identity."""
-        assert self.identity is not None
-        beta, b = solve_diagonal(dual, self.identity[0])
-        return Solution(beta, self.identity[0] * beta, b, 0.0, True)
+        return SplitPath(rows, solver, unit, solve_along_path(solver, unit, penalties))
 
     # All splits from the full-data solution
 
     def solve_full(self, dual: Dual, C: float) -> Solution:
         """The solution of a problem on all rows, along a path of penalties: each starts from the last one."""
         if self.identity is not None:
-            return self.diagonal_solution(dual)
+            return diagonal_solution(dual, self.identity[0])
         with self.run.gram.problem.ledger.record("full solution"):
             beta, u, warm = self._start(dual, C)
             solution = self.solver.solve(dual, beta, u, warm=warm)
@@ -197,7 +192,7 @@ class Subproblem:
         if self.identity is not None:
             for number in self.trainable:
                 dual = self.dual(number, C)
-                yield number, self.diagonal_solution(dual), dual
+                yield number, diagonal_solution(dual, self.identity[0]), dual
             return
         whole = self.run.learner.dual(self.y, C, self.full_weights)
         if watch is None and (solved := self._solve_by_conjugate_gradients(whole, C)) is not None:
@@ -317,11 +312,11 @@ class Subproblem:
         return np.asarray(K[rows] @ beta + b)
 
 
-def _whole_path(rows: Indices, solver: Solver, unit: Dual, penalties: Array) -> SplitPath:
-    """The path on all training rows: by conjugate gradients on narrow kernels, else by factors."""
-    few = solver.noise > 0 or len(rows) < NARROW_FROM
+def solve_along_path(solver: Solver, unit: Dual, penalties: Array) -> PathSolution:
+    """Solutions for ascending penalties, ``unit`` for one: conjugate gradients on narrow kernels, else factors."""
+    few = solver.noise > 0 or len(unit.target) < NARROW_FROM
     path = None if few else narrow_path(solver, unit, penalties)
-    return SplitPath(rows, solver, unit, solver.path(unit, penalties) if path is None else path)
+    return solver.path(unit, penalties) if path is None else path
 
 
 def _at_bounds(beta: Array, was: Dual, dual: Dual) -> Array:
