@@ -9,6 +9,7 @@ import types
 import pytest
 
 from onefit.cli import main
+from onefit.cli.benchmark import _to_be_had
 
 
 def test_datasets(onefit):
@@ -33,14 +34,30 @@ def test_datasets_that_are_at_hand(onefit, tmp_path, monkeypatch):
     assert states["sonar"][0] == "damaged"
     assert "sha256" in states["sonar"][1]
     assert states["heart"][0] == "to download"
-    assert states["liver-disorders"][0] == "missing"
+    assert states["liver-disorders"][0] == "to download"
     assert found.exit_code == 1
+    (none,) = (
+        one for one in json.loads(onefit("datasets", "--check", "bif:9", "--json").stdout) if one["name"] == "mg"
+    )
+    assert none["state"] == "missing"
+    assert "computed back" in none["where"]
     every = onefit("datasets", "--check")
     assert "wdbc" in every.stdout
     assert " at hand, " in every.stdout.splitlines()[-1]
     unknown = onefit("datasets", "--check", "bif:13")
     assert unknown.exit_code != 0
     assert "bif:1" in unknown.stderr
+
+
+def test_benchmarks_look_for_their_data_first(onefit, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ONEFIT_DATA", str(tmp_path))
+    for study in ("criteria", "learned"):
+        refused = onefit("benchmark", study, "results.csv", "--sets", "iris,mg", "--splits", 1)
+        assert refused.exit_code == 1
+        assert "mg cannot be had" in refused.stderr
+    assert not (tmp_path / "results.csv").exists()
+    assert _to_be_had(["iris", "mg"], "", "criteria") == ["iris"]  # where nobody asked for mg
+    assert "left out: mg" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -5,9 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from onefit.datasets import loading
+from onefit.datasets.sources import NotThereError
 from onefit.studies import runner
 from onefit.studies.catalogue import STUDIES
 from onefit.studies.cell_journal import Finished
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """Data sets are looked for in the data folder alone."""
+    monkeypatch.setattr(loading, "downloaded", lambda entry: (_ for _ in ()).throw(NotThereError("no network")))
+
 
 STUDY = ("reproduce", "bif:1", "--datasets", "heart", "--splits", "1", "--out", "results")
 
@@ -47,6 +56,12 @@ def test_failing_everywhere_is_an_error(onefit, monkeypatch):
     result = onefit(*STUDY)
     assert result.exit_code == 1
     assert "--retry-failed" in result.stderr
+
+
+def test_data_sets_that_cannot_be_had_are_named_first(onefit, monkeypatch, tmp_path):
+    monkeypatch.setenv("ONEFIT_DATA", str(tmp_path))
+    monkeypatch.setattr(runner, "run", failing)
+    assert "heart cannot be had" in onefit(*STUDY).stderr
 
 
 def test_a_dead_worker_is_explained(onefit, monkeypatch):

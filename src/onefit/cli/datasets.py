@@ -53,8 +53,9 @@ def datasets(
 def _check(study: str | None, as_json: bool) -> None:
     """Where each set would come from, without downloading any; exit code 1 if one cannot be had."""
     from ..datasets.registry import info
+    from .at_hand import STATES, whereabouts
 
-    found = [{"name": name, **_whereabouts(info(name))} for name in _names_of(study)]
+    found = [{"name": name, **whereabouts(info(name))} for name in _names_of(study)]
     if as_json:
         echo_json(found)
     else:
@@ -63,9 +64,6 @@ def _check(study: str | None, as_json: bool) -> None:
         echo("\n" + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
     if any(one["state"] in ("damaged", "missing") for one in found):
         raise typer.Exit(1)
-
-
-STATES = ("at hand", "to download", "damaged", "missing")
 
 
 def _names_of(study: str | None) -> list[str]:
@@ -86,23 +84,6 @@ def _names_of(study: str | None) -> list[str]:
 
     protocol = study_of(study).protocol
     return [protocol.source(name) for name in protocol.datasets]
-
-
-def _whereabouts(entry: Any) -> dict[str, str]:
-    from ..datasets.sources import NotThereError, file_in_cache, file_in_folder
-
-    if entry.bundled:
-        return {"state": "at hand", "where": "scikit-learn"}
-    for find in (file_in_folder, file_in_cache):
-        try:
-            return {"state": "at hand", "where": str(find(entry))}
-        except NotThereError:
-            continue
-        except ValueError as error:  # a file with other contents
-            return {"state": "damaged", "where": str(error)}
-    if entry.url:
-        return {"state": "to download", "where": entry.url}
-    return {"state": "missing", "where": entry.remark}
 
 
 def _facts(entry: Any) -> dict[str, Any]:

@@ -74,11 +74,12 @@ def fetch(name: str) -> Table:
     ((150, 4), ('0', '1', '2'))
     """
     entry = info(name)
-    table = _bundled(entry) if entry.bundled else _from_file(_found(entry), entry)
+    table = _bundled(entry) if entry.bundled else _from_file(locate(entry), entry)
     return _checked(table, entry)
 
 
-def _found(entry: DataSet) -> Path:
+def locate(entry: DataSet) -> Path:
+    """The file of a set, downloaded if need be; a FileNotFoundError names all places that do not have it."""
     reasons = [f"scikit-learn does not ship {entry.name}"]
     for source, find in (("data folder", file_in_folder), ("download", downloaded)):
         try:

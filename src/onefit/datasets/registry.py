@@ -35,8 +35,8 @@ class DataSet:
     url : str
         Where it may be downloaded from; empty where no file with these contents is known.
     encoding : str
-        How the text of the registered checksum is made of what is there, if that is an ARFF file: the target's
-        attribute, and labels of its values or features in their order (``encode_arff``).
+        How the text of the registered checksum is made of what is there, if that is in another form: the target, labels
+        of its values, features in their order, and rows (``onefit.datasets.encoding.encode``).
     remark : str
         Binarisation, quirks, and why there is no download.
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from .encoding import encode_arff
+from .encoding import encode
 from .files import fault
 from .registry import DataSet
 
@@ -91,7 +91,7 @@ def downloaded(entry: DataSet) -> Path:
 def _downloader(entry: DataSet) -> Callable[[str, str, object], None]:
     """A downloader for pooch, which compares the checksum of what it leaves: LIBSVM text.
 
-    ARFF originals are encoded. Blanks that some files have at the ends of lines are dropped.
+    Originals in another form are encoded; of LIBSVM text only superfluous blanks are dropped.
     """
 
     def download(url: str, output: str, manager: object) -> None:
@@ -99,9 +99,6 @@ def _downloader(entry: DataSet) -> Callable[[str, str, object], None]:
 
         pooch.HTTPDownloader(timeout=_SECONDS)(url, output, manager)
         path = Path(output)
-        if entry.encoding:
-            path.write_bytes(encode_arff(path, entry.encoding))
-        else:
-            path.write_bytes(b"".join(line.rstrip() + b"\n" for line in path.read_bytes().splitlines()))
+        path.write_bytes(encode(path, entry.encoding))
 
     return download
