@@ -368,6 +368,29 @@ def test_weights_of_rows_weigh_their_losses_as_scorers_do():
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("machine", "target"), [(SVR(C=2.0), "value"), (SVC(C=0.5), "three"), (LSSVR(alpha=0.2), "value")]
+)
+def test_weights_of_rows_weigh_them_in_criteria_of_a_search(machine, target):
+    """Without a penalty CVKS and CVVariance are cross-validation; pooled rows are weighed by the weights of all."""
+    X, _, y = problem(2, target)
+    weights = np.random.default_rng(5).exponential(size=N)
+    grid, loss = {"gamma": [0.1, 0.9]}, "squared" if target == "three" else "absolute"
+
+    def scores(criterion):
+        search = KernelSearchCV(machine, grid, criterion=criterion, cv=FOLDS, refit=False)
+        return search.fit(X, y, sample_weight=weights).cv_results_
+
+    expected = scores(criteria.CV(loss=loss))
+    for criterion in (criteria.CVKS(eta=0.0, loss=loss, aggregate="folds"), criteria.CVVariance(eta=0.0, loss=loss)):
+        found = scores(criterion)["mean_test_score"]
+        np.testing.assert_allclose(found, expected["mean_test_score"], rtol=1e-9)
+    sums = np.array([weights[test].sum() for _, test in FOLDS])
+    folds = np.array([expected[f"split{number}_test_score"] for number in range(len(FOLDS))])
+    found = scores(criteria.CVKS(eta=0.0, loss=loss, aggregate="points"))["mean_test_score"]
+    np.testing.assert_allclose(found, sums @ folds / sums.sum(), rtol=1e-9)
+
+
 def test_other_criteria_of_a_search_average_their_losses():
     X, _, y = problem(12, "two")
     asked = [criteria.SM(), criteria.CV(loss="hinge"), criteria.BIF(loss="squared"), criteria.LOO(loss="squared")]

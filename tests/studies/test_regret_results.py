@@ -1,5 +1,6 @@
 """The published results of the benchmark of criteria: whole splits, cells that come out again, and the page's words."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,13 +50,46 @@ def test_a_cell_comes_out_again():
             assert published[column] == line[column]
 
 
+@pytest.fixture(scope="module")
+def found():
+    return findings(LINES)
+
+
+@pytest.fixture(scope="module")
+def documentation():
+    """The page on criteria, in one line."""
+    return " ".join((DOCS / "criteria.md").read_text(encoding="utf-8").split())
+
+
 @pytest.mark.slow
-def test_the_documentation_has_the_numbers_of_the_page():
-    text = " ".join((DOCS / "criteria.md").read_text(encoding="utf-8").split())
-    found = findings(LINES)
-    for one in (*statements(found.main), *defaults(found.main)):
-        change = one.interval if hasattr(one, "interval") else one.change
-        assert interval(change) in text
-    for one in decisions(found.parts):
-        assert f"`{one.method}`" in text
-    assert f"{len({line['split'] for line in LINES})} splits" in text
+def test_the_documentation_has_the_answers_of_the_page(found, documentation):
+    for one in statements(found.main):
+        assert interval(one.interval) in documentation
+    for one in defaults(found.main):
+        cells = one.what, one.ours, one.other, _plain(interval(one.change))
+        assert f"| {' | '.join(cells)} |" in documentation
+    for one in decisions({300: found.parts[300]}):
+        assert f"`{one.method}`, {_plain(interval(one.excess))}, {one.seconds:.2f}" in documentation
+    for one in decisions({100: found.parts[100]}):
+        assert f"`{one.method}`" in documentation
+    assert f"{len({line['split'] for line in LINES})} splits" in documentation
+
+
+@pytest.mark.slow
+def test_every_interval_of_the_documentation_is_one_of_the_page(found, documentation):
+    common = set.intersection(*(set(table.sets) for table in found.everything.values()))
+    tables = [table for rows, table in found.everything.items() for table in (table, *found.parts[rows])]
+    tables += [table.only(lambda name: name in common) for table in found.everything.values()]
+    summaries = [one for table in tables for one in table.summary]
+    known = {_plain(interval(number)) for one in summaries for number in (one.excess, one.regret)}
+    known |= {_plain(interval(one.change)) for one in defaults(found.main)}
+    printed = re.findall(r"[+−]?\d+\.\d\d \[[+−]?\d+\.\d\d, [+−]?\d+\.\d\d\]", documentation)
+    assert len(printed) > 60
+    assert not set(printed) - known
+    corrected = {f"{one.adjusted:.2f}" for one in summaries}
+    assert set(re.findall(r"p = (\d\.\d\d)", documentation)) <= corrected
+
+
+def _plain(text):
+    """An interval as the documentation prints it: zero has no sign."""
+    return re.sub(r"[+−]0\.00", "0.00", text)

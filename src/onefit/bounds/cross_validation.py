@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from ..criteria._calling import evidence_of
-from ..criteria._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses
+from ..criteria._mean_losses import check_correlation, fold_means, fold_moments
 from ..criteria.row_losses import Loss, check_loss
 from ._checks import check_positive, check_rows
 
@@ -193,7 +193,7 @@ def cv_moments(
     cv = splitter(n_splits=k, n_repeats=repeats, random_state=random_state)
     evidence = evidence_of(K, y, estimator, cv, labels=False, held_out=True)
     held = evidence.held(None, scale_penalty)
-    means = fold_means(held_out_losses(evidence, held, loss), held)[0]
+    means = fold_means(evidence, held, loss)[0]
     if np.isnan(means).any():
         raise ValueError(f"Cross-validation of {estimator}: {evidence.reasons[0]}.")
     variances, covariances = fold_moments(means.reshape(repeats, k), 1.0 / k if correlation is None else correlation)

@@ -11,7 +11,7 @@ from .._arrays import Array, Indices
 from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient, HeldOutTangent
 from ..machines.evidence import Evidence, OutOfFold
-from .row_losses import ERROR, Loss, left_out_losses, loss_slope, row_losses
+from .row_losses import ERROR, Loss, left_out_losses, loss_slope, mean_of_rows, row_losses
 
 
 def empirical_risk(evidence: Evidence, loss: Loss | None = None) -> Array:
@@ -42,7 +42,7 @@ def left_out_loss(evidence: Evidence, loss: Loss | None, share: float = 1.0) -> 
     loss = prediction_loss(evidence) if loss is None else loss
     if loss == "squared" and not evidence.some_class_left_out:
         return np.asarray((evidence.smoother(share).left_out ** 2).mean(axis=(1, 2)))
-    return mean_loss(held_out_losses(evidence, evidence.left_out(share), loss), "points")
+    return mean_loss(evidence, evidence.left_out(share), loss, "points")
 
 
 def check_correlation(correlation: Any) -> None:
@@ -51,11 +51,12 @@ def check_correlation(correlation: Any) -> None:
         raise ValueError(f"correlation must be None or a number from 0 up to 1, got {correlation!r}.")
 
 
-def fold_means(losses: list[Array], held: OutOfFold) -> Array:
-    """Mean loss of every split (E, J), from the losses (E, rows) of each; leave-one-out has one part of all splits."""
+def fold_means(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> Array:
+    """Mean loss of every split (E, J); of leave-one-out the loss of every row."""
+    losses = held_out_losses(evidence, held, loss)
     if held.folds.leave_one_out:
         return losses[0]
-    return np.stack([loss.mean(axis=1) for loss in losses], axis=1)
+    return np.stack(list(map(mean_of_rows, losses, _tested_weights(evidence, held))), axis=1)
 
 
 def tested_share(held: OutOfFold) -> float:
@@ -74,14 +75,26 @@ def fold_moments(means: Array, correlation: float) -> tuple[Array, Array]:
     return variance, correlation * variance
 
 
-def mean_loss(losses: list[Array], aggregate: str) -> Array:
-    """From the losses (E, rows) of each split to their means (E,).
+def mean_loss(evidence: Evidence, held: OutOfFold, loss: Loss | None, aggregate: str) -> Array:
+    """Mean held-out loss (E,); ``loss`` as in ``held_out_losses``.
 
     ``aggregate="points"`` pools all tested rows, ``"folds"`` averages the folds' means.
     """
+    losses, weights = held_out_losses(evidence, held, loss), _tested_weights(evidence, held)
     if aggregate == "points":
-        return np.asarray(np.concatenate(losses, axis=1).mean(axis=1))
-    return np.asarray(np.mean([loss.mean(axis=1) for loss in losses], axis=0))
+        given = None if weights[0] is None else np.concatenate(weights)
+        return mean_of_rows(np.concatenate(losses, axis=1), given)
+    return np.asarray(np.mean(list(map(mean_of_rows, losses, weights)), axis=0))
+
+
+def _tested_weights(evidence: Evidence, held: OutOfFold) -> list[Any]:
+    """Weights of the tested rows of each split, as scorers have them; None if they count alike.
+
+    So they do in leave-one-out: a fold of one row is not weighed either.
+    """
+    if evidence.loss_weights is None or held.folds.leave_one_out:
+        return [None] * len(held.tested)
+    return [evidence.loss_weights[rows] for rows in held.tested]
 
 
 def trainable(evidence: Evidence, held: OutOfFold) -> bool:
@@ -96,7 +109,7 @@ def held_out_losses(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> l
     """Losses (E, rows) of each split; None is the share of wrong labels, or the squared error of a regression."""
     coded, folds, present = evidence.machine.coded, held.folds, held.present
     if not trainable(evidence, held):
-        return [np.full((evidence.size, 1), np.nan)]
+        return [np.full((evidence.size, len(rows)), np.nan) for rows in held.tested]
     loss = prediction_loss(evidence) if loss is None else loss
     losses = []
     for k, (tested, part) in enumerate(zip(held.tested, held.parts)):
@@ -120,12 +133,15 @@ def held_out_gradient(
     values = tangent.values
     if any(np.isnan(part).any() for part in values):
         raise NotDifferentiableError("A fold trains without one of the classes: its values have no derivatives.")
-    weights = [np.ones(len(r)) if evidence.loss_weights is None else evidence.loss_weights[r] for r in tested]
+    given = evidence.loss_weights
+    if given is None or all(len(rows) == 1 for rows in tested):  # a fold of one row is not weighed
+        given = np.ones(evidence.n)
+    weights = [given[rows] for rows in tested]
     everything = sum(float(part.sum()) for part in weights)
     total, slopes = 0.0, []
-    for rows, part, given in zip(tested, values, weights):
+    for rows, part, own in zip(tested, values, weights):
         Y, F, counted = coded.coding.columns(coded.labels[rows], part)
-        share = given / (everything if aggregate == "points" else len(tested) * given.sum())
+        share = own / (everything if aggregate == "points" else len(tested) * own.sum())
         total += float(share @ row_losses(loss, coded.coding, coded.labels[rows], part[None])[0])
         slope = np.zeros(F.shape)
         slope[counted] = loss_slope(loss, Y[counted], F[counted])

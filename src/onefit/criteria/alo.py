@@ -9,7 +9,7 @@ import numpy as np
 from .._arrays import Array
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
-from ._mean_losses import held_out_losses, left_out_loss, mean_loss
+from ._mean_losses import left_out_loss, mean_loss
 from .base import Criterion
 from .row_losses import Loss, check_loss
 
@@ -31,6 +31,7 @@ class ALO(Criterion):
     Laws    the sum of the BIF series with as many folds as rows, but for the logistic loss; its first term is the
             infinitesimal jackknife.
     Source  Rad & Maleki (2018); Wang et al. (2018).
+            Numbers of their equations were not at hand.
 
     Parameters
     ----------
@@ -68,4 +69,4 @@ class ALO(Criterion):
         if "smoother" in evidence.machine.learner.offers:
             return left_out_loss(evidence, self.loss)
         held = evidence.left_out_by_series(Series(np.inf, self.h, frozen=True))
-        return mean_loss(held_out_losses(evidence, held, self.loss), "points")
+        return mean_loss(evidence, held, self.loss, "points")

@@ -11,7 +11,7 @@ from ..kernels import NotDifferentiableError
 from ..machines.capabilities import Gradient
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
-from ._mean_losses import held_out_gradient, held_out_losses, mean_loss
+from ._mean_losses import held_out_gradient, mean_loss
 from .base import Criterion
 from .row_losses import Loss, check_aggregate, check_loss
 
@@ -87,7 +87,7 @@ class BIF(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
         held = evidence.held(self.series, self.scale_penalty)
-        return mean_loss(held_out_losses(evidence, held, self.loss), self.aggregate)
+        return mean_loss(evidence, held, self.loss, self.aggregate)
 
     def tangent(self, evidence: Evidence) -> Gradient:
         """Derivatives of the whole series of least squares, which is exact cross-validation."""

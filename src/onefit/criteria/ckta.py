@@ -31,7 +31,7 @@ class CKTA(Criterion):
     Cost    O(n²): one pass and one product with K, another pass for kernels that are nearly constant.
     Oracle  dense centring.
     Laws    invariant to scaling and centring of K, to scaling of y and to adding a constant to it.
-    Source  Cortes, Mohri & Rostamizadeh (2012).
+    Source  Cortes, Mohri & Rostamizadeh (2012), Definition 4.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from .._checks import check_number
 from ..machines import Exactness
 from ..machines.capabilities import Gradient
 from ..machines.evidence import Evidence
-from ._mean_losses import held_out_gradient, held_out_losses, mean_loss
+from ._mean_losses import held_out_gradient, mean_loss
 from .base import Criterion
 from .row_losses import Loss, check_aggregate, check_loss
 
@@ -26,7 +26,7 @@ class CV(Criterion):
     ``loss`` is "error" (wrong labels), "squared", "hinge", "absolute" or a function of targets and decision values (of
     classes: targets -1 and +1) that returns one number for each row. None is the share of wrong labels, or the squared
     error of a regression. A row of several columns has the mean of their losses: one-vs-rest columns, or the pairs of
-    classes that its class is in.
+    classes that its class is in, +1 for the class that sorts last.
 
     A search averages folds, and without ``loss`` takes its ``scoring``.
 
@@ -90,7 +90,7 @@ class CV(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """The mean loss on held-out rows."""
         held = evidence.held(None, self.scale_penalty)
-        return mean_loss(held_out_losses(evidence, held, self.loss), self.aggregate)
+        return mean_loss(evidence, held, self.loss, self.aggregate)
 
     def tangent(self, evidence: Evidence) -> Gradient:
         """The mean loss with derivatives: about as costly as the value for least squares, a training a fold for others.

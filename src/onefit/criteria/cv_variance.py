@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import Array
 from ..machines.evidence import Evidence
-from ._mean_losses import check_correlation, fold_means, fold_moments, held_out_losses, tested_share
+from ._mean_losses import check_correlation, fold_means, fold_moments, tested_share
 from .base import Criterion, check_factor
 from .row_losses import Loss, check_loss
 
@@ -21,8 +21,8 @@ class CVVariance(Criterion):
     .. math:: CV_k + \eta \left[\frac1k v + \left(1 - \frac1k\right) c\right], \qquad
               v = \frac{S^2}{1 - \rho}, \quad c = \rho v
 
-    with the mean of the folds' mean losses as :math:`CV_k` (``loss`` as in ``CV``), the sample variance S² of these
-    means, and the ``correlation`` ρ of two folds.
+    with the mean of the folds' mean losses as :math:`CV_k` (``loss`` and weights of rows as in ``CV``), the sample
+    variance S² of these means, and the ``correlation`` ρ of two folds.
 
     In the paper the variance is that of :math:`CV_k` over samples S of n rows from the distribution of the data,
     :math:`E_S [CV_k(S) - E_S CV_k(S)]^2`. The paper says that it cannot be computed, since the distribution is
@@ -79,7 +79,7 @@ class CVVariance(Criterion):
     def path(self, evidence: Evidence) -> Array:
         """Mean and penalty of every candidate."""
         held = evidence.held(None, self.scale_penalty)
-        means = fold_means(held_out_losses(evidence, held, self.loss), held)
+        means = fold_means(evidence, held, self.loss)
         k = means.shape[1]
         if k < 2:
             evidence.reasons.append("the variance of cross-validation needs two splits or more")

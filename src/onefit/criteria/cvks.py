@@ -8,7 +8,7 @@ from typing import Any
 from .._arrays import Array
 from ..machines.contract import Series
 from ..machines.evidence import Evidence
-from ._mean_losses import held_out_losses, mean_loss
+from ._mean_losses import mean_loss
 from .base import Criterion, check_factor
 from .row_losses import Loss, check_aggregate, check_loss
 from .stability import check_norm, stability_of
@@ -24,7 +24,7 @@ class CVKS(Criterion):
     hinge for support vector classification (of several classes the mean over the pairs that a row's class is in),
     epsilon-insensitive for support vector regression. Held-out values are exact, or with ``order`` those of the
     influence-function series of that order (Section VI of the paper), as in ``BIF``. The paper averages the folds'
-    means, ``aggregate="folds"``.
+    means, ``aggregate="folds"``. In a search tested rows count by their ``sample_weight``, as in ``CV``.
 
     Cost    that of exact cross-validation, and a pass over K.
     Oracle  retraining on every fold, and the largest eigenvalue of every K - K^i.
@@ -88,4 +88,4 @@ class CVKS(Criterion):
         penalty = float(self.eta) / evidence.n * stability_of(evidence, self.norm)  # first: it reads the Gram matrix
         held = evidence.held(self._series(), self.scale_penalty)
         loss = evidence.machine.learner.loss if self.loss is None else self.loss
-        return mean_loss(held_out_losses(evidence, held, loss), self.aggregate) + penalty
+        return mean_loss(evidence, held, loss, self.aggregate) + penalty

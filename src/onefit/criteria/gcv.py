@@ -24,7 +24,7 @@ class GCV(Criterion):
     Cost    one factorisation, then O(n²) a penalty.
     Oracle  a dense hat matrix.
     Laws    V(c y) = c² V(y); with a bias V(y + c) = V(y); equals the squared-error LOO where all leverages are equal.
-    Source  Golub, Heath & Wahba (1979).
+    Source  Golub, Heath & Wahba (1979), equation 1.4.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class KTA(Criterion):
     Cost    O(n²): one pass, and one product with K.
     Oracle  Frobenius product with the outer product of the labels.
     Laws    invariant to scaling of K and of y; between -1 and 1.
-    Source  Cristianini, Shawe-Taylor, Elisseeff & Kandola (2002).
+    Source  Cristianini, Shawe-Taylor, Elisseeff & Kandola (2002), Definition 1.
 
     Examples
     --------

@@ -28,6 +28,7 @@ class LOO(Criterion):
     Oracle  n fits.
     Laws    equals CV with as many folds as rows.
     Source  Cawley & Talbot (2004); Cawley (2006).
+            Numbers of their equations were not at hand.
 
     Parameters
     ----------

@@ -26,6 +26,7 @@ class RadiusMargin(Criterion):
     Oracle  the largest distance to the centre; LIBSVM or Newton's method for the weights.
     Laws    at least the leave-one-out error without bias; invariant to scaling of K by c and C by 1/c.
     Source  Vapnik (1998); Chapelle, Vapnik, Bousquet & Mukherjee (2002).
+            Numbers of their equations were not at hand.
 
     Examples
     --------

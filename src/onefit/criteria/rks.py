@@ -21,7 +21,8 @@ class RKS(Criterion):
 
     The risk averages ``loss``, one of those of ``CV``. None is the loss of the machine: squared for least squares (the
     mean over one-vs-rest columns), hinge for support vector classification (of several classes the mean over the pairs
-    that a row's class is in), epsilon-insensitive for support vector regression.
+    that a row's class is in), epsilon-insensitive for support vector regression. Rows count alike, whatever they weigh
+    in training.
 
     Cost    one fit and a pass over K.
     Oracle  a fit, and the largest eigenvalue of every K - K^i.

@@ -73,6 +73,13 @@ def row_losses(loss: Loss, coding: Coding, labels: NDArray[Any], values: Array, 
         return np.asarray(np.where(counted, losses, 0.0).sum(axis=2) / counted.sum(axis=1))
 
 
+def mean_of_rows(losses: Array, weights: Any = None) -> Array:
+    """Weighted means (E,) of the losses (E, l) of rows; NaN where no row has a weight."""
+    if weights is not None and not np.any(weights):
+        return np.full(len(losses), np.nan)
+    return np.asarray(np.average(losses, axis=1, weights=weights))
+
+
 def left_out_losses(loss: Loss, coding: Coding, labels: NDArray[Any], values: Array, present: Sequence[Any]) -> Array:
     """``row_losses`` of rows that were left out one at a time; ``present`` are the classes that each leaves behind."""
     losses = row_losses(loss, coding, labels, values)

@@ -32,6 +32,7 @@ class Span(Criterion):
     Oracle  dense inverses; leave-one-out fits of the squared hinge loss wherever no support vector changes its state.
     Laws    no more than one; for the squared hinge loss exact where the support vectors stay the same.
     Source  Vapnik & Chapelle (2000); Chapelle, Vapnik, Bousquet & Mukherjee (2002).
+            Numbers of their equations were not at hand.
 
     Examples
     --------

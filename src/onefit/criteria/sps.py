@@ -29,6 +29,7 @@ class SPS(Criterion):
     tells kernels apart: it lies between one and three times the exact one. The paper has no ``delta``;
     that on kernel stability has one (Section VII). Needs a positive semi-definite K. The theorem is one of least
     squares; the paper extends its bound to SVMs, for which the paper on kernel stability compares with this criterion.
+    Rows count alike in the risk, whatever they weigh in training.
 
     Cost    one fit and O(n) exact; one spectrum and O(n²) first order, O(n) for a constant diagonal. A
             K that is not known to be positive semi-definite takes a spectrum in any case.

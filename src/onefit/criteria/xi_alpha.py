@@ -26,6 +26,7 @@ class XiAlpha(Criterion):
     Oracle  leave-one-out fits, which it is never below.
     Laws    grows with rho.
     Source  Joachims (2000).
+            Numbers of their equations were not at hand.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Evidence:
     Everything is computed when it is first asked for, from one Gram matrix of all rows, and kept. ``hold_out(series,
     scale_penalty)`` gives out-of-fold values; ``spectral`` says that some criterion reads a spectrum, so that one
     shall serve them all. ``reasons`` say why values are missing.
-    ``loss_weights`` are those of the rows in mean held-out losses with derivatives, as scorers have them (None: equal).
+    ``loss_weights`` are those of the rows in mean held-out losses, as scorers have them (None: equal).
     """
 
     gram: Gram

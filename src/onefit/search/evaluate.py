@@ -227,7 +227,9 @@ def appraisal_of(grams: _KernelGrams | SharedGram, path: Path, settings: Setting
             known[series, scale_penalty] = _hold_out(grams, path, series=series, scale_penalty=scale_penalty)
         return known[series, scale_penalty]
 
-    evidence = Evidence(grams.whole, settings.target, path, out_of_fold, settings.present)
+    evidence = Evidence(
+        grams.whole, settings.target, path, out_of_fold, settings.present, loss_weights=settings.loss_weights
+    )
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
     return Appraisal(settings.criteria, evidence, grams.judged, strict)
 

@@ -340,9 +340,9 @@ def _refuse_undefined(request: Request, planned: Plan, target: Labels | None) ->
 
 def _settings(request: Request, planned: Plan, target: Labels | None) -> Settings:
     """Settings that all tasks share, with the classes that each fold trains on."""
-    weight = sample_weight_of(request.estimator, request.fit_params)
+    weight = check_sample_weight(sample_weight_of(request.estimator, request.fit_params), request.folds.n)
     coded = code_targets(request.y, request.classifier, known=None if request.seen is None else request.seen.classes)
-    present = coded.present_classes(request.folds, check_sample_weight(weight, request.folds.n))
+    present = coded.present_classes(request.folds, weight)
     if request.seen is not None:  # rows that came before have all classes
         present = [None] * len(request.folds)
     return Settings(
@@ -361,6 +361,7 @@ def _settings(request: Request, planned: Plan, target: Labels | None) -> Setting
         criteria=request.columns,
         scored=request.criterion.scores,
         target=target,
+        loss_weights=weight,
         deadline=request.deadline,
     )
 

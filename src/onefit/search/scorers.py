@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.pipeline import Pipeline
 
 from .._arrays import Array, Mask
-from ..criteria.row_losses import Loss, left_out_losses, row_losses
+from ..criteria.row_losses import Loss, left_out_losses, mean_of_rows, row_losses
 from ..data.coding import Coding, PairCoding, class_probabilities
 
 
@@ -116,23 +116,16 @@ class LossScorer:
         """Minus the mean loss of a trained estimator on the rows of X."""
         coding, values = _decision_values(estimator, X)
         losses = row_losses(self.loss, coding, np.asarray(y), values[None])
-        return -float(_weighted_mean(losses, sample_weight)[0])
+        return -float(mean_of_rows(losses, sample_weight)[0])
 
     def path(self, coding: Coding, labels: Any, values: Array, present: Any, weights: Any) -> Array:
         """Scores (L,) from decision values (L, l, c) of machines that were trained on the classes ``present``."""
         losses = row_losses(self.loss, coding, labels, values, present)
-        return -_weighted_mean(losses, weights)
+        return -mean_of_rows(losses, weights)
 
     def pooled(self, coding: Coding, labels: Any, values: Array, present: Any) -> Array:
         """Scores (L,) of leave-one-out values (L, n, c); ``present`` are the classes trained on without each row."""
         return -left_out_losses(self.loss, coding, labels, values, present).mean(axis=1)
-
-
-def _weighted_mean(losses: Array, weights: Any) -> Array:
-    """Means (L,) of losses (L, l); NaN where no row has a weight."""
-    if weights is not None and not np.any(weights):
-        return np.full(len(losses), np.nan)
-    return np.asarray(np.average(losses, axis=1, weights=weights))
 
 
 def _decision_values(estimator: Any, X: Any) -> tuple[Coding, Array]:

@@ -230,6 +230,7 @@ class Settings:
     criteria: tuple[Criterion, ...] = ()
     scored: bool = True
     target: Labels | None = None  # as criteria without a machine read it
+    loss_weights: np.ndarray | None = None  # of rows in criteria that average held-out losses
     deadline: Deadline = field(default_factory=Deadline)
     streaming: Streaming = field(default_factory=Streaming)
 
