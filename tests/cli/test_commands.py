@@ -55,8 +55,9 @@ def test_benchmarks_look_for_their_data_first(onefit, tmp_path, monkeypatch, cap
         refused = onefit("benchmark", study, "results.csv", "--sets", "iris,mg", "--splits", 1)
         assert refused.exit_code == 1
         assert "mg cannot be had" in refused.stderr
+        assert "computed back from mg_scale" in refused.stderr
     assert not (tmp_path / "results.csv").exists()
-    assert _to_be_had(["iris", "mg"], "", "criteria") == ["iris"]  # where nobody asked for mg
+    assert _to_be_had(["iris", "mg"], "") == ["iris"]  # where nobody asked for mg
     assert "left out: mg" in capsys.readouterr().err
 
 

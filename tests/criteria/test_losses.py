@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from onefit import L2SVC, LSSVC, LSSVR, KernelSearchCV, criteria
+from onefit import L2SVC, LSSVC, LSSVR, KernelLearnCV, KernelSearchCV, criteria
+from onefit.kernels import ARD, Gaussian
 
 from ..oracles import criteria as oracle
 from ..oracles.decisions import svm_oracle
@@ -389,6 +390,66 @@ def test_weights_of_rows_weigh_them_in_criteria_of_a_search(machine, target):
     folds = np.array([expected[f"split{number}_test_score"] for number in range(len(FOLDS))])
     found = scores(criteria.CVKS(eta=0.0, loss=loss, aggregate="points"))["mean_test_score"]
     np.testing.assert_allclose(found, sums @ folds / sums.sum(), rtol=1e-9)
+
+
+def test_weights_that_the_scorer_does_not_see_do_not_weigh_predictions():
+    """Weights of one step of a Pipeline reach no scorer, in GridSearchCV neither; a given loss has them."""
+    X, _, y = problem(4, "two")
+    weights = np.random.default_rng(6).exponential(size=N)
+    model, grid = make_pipeline(StandardScaler(), SVC(gamma=0.3)), {"svc__C": [0.05, 1.0]}
+
+    def scores(kind, **options):
+        return kind(model, grid, cv=FOLDS, refit=False, **options).fit(X, y, svc__sample_weight=weights).cv_results_
+
+    expected = scores(GridSearchCV)["mean_test_score"]
+    asked = [criteria.CVVariance(eta=0.0), criteria.CV(aggregate="folds")]
+    found = scores(KernelSearchCV, criterion=asked)
+    np.testing.assert_allclose(1 + found["mean_test_score"], expected, rtol=1e-12)
+    np.testing.assert_allclose(1 - found["criterion_cv"], expected, rtol=1e-12)
+    weighed = scores(KernelSearchCV, criterion=criteria.CVVariance(eta=0.0, loss="error"))["mean_test_score"]
+    by_loss = scores(KernelSearchCV, criterion=criteria.CV(loss="error"))["mean_test_score"]
+    np.testing.assert_allclose(weighed, by_loss, rtol=1e-12)
+    assert np.abs(1 + weighed - expected).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "criterion", [criteria.CVKS(eta=0.0, loss="squared"), criteria.CVVariance(eta=0.0, loss="squared")]
+)
+def test_leave_one_out_counts_rows_alike(criterion):
+    X, _, y = problem(3, "value")
+    weights, grid = np.random.default_rng(7).exponential(size=N), {"alpha": [0.1, 2.0]}
+    model = KernelRidge(kernel="rbf", gamma=0.4)
+    search = KernelSearchCV(model, grid, criterion=criterion, cv=LeaveOneOut(), refit=False)
+    theirs = GridSearchCV(model, grid, scoring="neg_mean_squared_error", cv=LeaveOneOut(), refit=False)
+    for one in (search, theirs):
+        one.fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-9)
+
+
+def test_leave_one_out_by_gradients_counts_rows_alike():
+    X, _, y = problem(3, "value")
+    weights = np.random.default_rng(7).exponential(size=N)
+    model = KernelRidge(kernel="rbf", gamma=0.4)
+    learned = KernelLearnCV(model, ARD(Gaussian()), criterion="loo", stop=None, max_iter=3)
+    steps = learned.fit(X, y, sample_weight=weights).cv_results_
+    for params, value in zip(steps["params"], steps["inner_value"]):
+        machine, grid = KernelRidge(kernel=params["kernel"]), {"alpha": [params["alpha"]]}
+        alone = KernelSearchCV(machine, grid, criterion="loo", refit=False).fit(X, y, sample_weight=weights)
+        assert value == pytest.approx(-alone.cv_results_["mean_test_score"][0], rel=1e-9)
+
+
+def test_tested_rows_without_weight_are_a_reason():
+    X, _, y = problem(1, "value")
+    weights = np.where(np.isin(np.arange(N), FOLDS[0][1]), 0.0, 1.0)
+    search = KernelSearchCV(
+        KernelRidge(kernel="rbf"),
+        {"alpha": [1.0]},
+        criterion=criteria.CVKS(loss="squared", aggregate="folds"),
+        cv=FOLDS,
+    )
+    with pytest.warns(UserWarning, match="non-finite"):
+        search.fit(X, y, sample_weight=weights)
+    assert "all have weight zero" in search.cv_results_["status"][0]
 
 
 def test_other_criteria_of_a_search_average_their_losses():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.model_selection import KFold
 from sklearn.svm import SVC, SVR
 
 from onefit import L2SVC, HingeSVC, KernelSearchCV, criteria
@@ -378,6 +379,22 @@ def test_the_risk_is_that_of_the_delivered_machine(seed, kind, C):
     search = KernelSearchCV(machine, {"C": [C / 7, C, 7 * C]}, criterion=risk, cv=3).fit(K, BALANCED)
     f = search.best_estimator_.decision_function(K)
     assert -search.best_score_ == pytest.approx(((BALANCED - f) ** 2).mean(), rel=1e-4)  # LIBSVM's single precision
+
+
+@seeds
+@pytest.mark.parametrize("kind", [SVC, L2SVC, SVR])
+def test_values_do_not_depend_on_where_problems_start(seed, kind):
+    """With many folds the problems of cross-validation start from the machines that criteria have found, or alone."""
+    K, y = problem("medium", seed)
+    y = y if kind is not SVR else y + points(seed, len(K))[:, 0]
+    grid = {"C": np.logspace(-2, 3, 6)}
+    both, alone = (
+        KernelSearchCV(kind(kernel="precomputed"), grid, criterion=asked, cv=KFold(25), refit=False)
+        .fit(K, y)
+        .cv_results_
+        for asked in (["rks", "cvks"], ["cvks"])
+    )
+    np.testing.assert_allclose(both["criterion_cvks"], alone["criterion_cvks"], rtol=1e-9, atol=1e-12)
 
 
 @seeds

@@ -158,4 +158,9 @@ def test_every_form_of_an_encoding(original):
     assert encode(path, "n~-c;*") == b"2 1:8\n0 1:5.333333333333333\n3 1:4\n"
     with pytest.raises(ValueError, match="no attribute is called 'd'"):
         encode(path, "d")
-    assert encode(original("0 0\n1 ?\n"), "1") == b"0\n1\n"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "a,b\n", "1,?\n2,?\n", "1,inf\n", "1 1:1e400\n", "<html>\n"])
+def test_texts_without_numbers_are_refused(original, text):
+    with pytest.raises(ValueError, match=r"original.*holds"):
+        encode(original(text), "label" if ":" in text else "1")

@@ -26,17 +26,22 @@ def whereabouts(entry: Any) -> dict[str, str]:
     return {"state": "missing", "where": entry.remark}
 
 
-def not_to_be_had(names: Iterable[str]) -> list[str]:
-    """Those of the data sets whose file is nowhere; what has an address is downloaded now."""
+def not_to_be_had(names: Iterable[str]) -> dict[str, str]:
+    """Those of the data sets whose file is nowhere, and why; what has an address is downloaded now."""
     from ..datasets.loading import locate
     from ..datasets.registry import info
 
-    absent = []
+    reasons = {}
     for name in names:
         entry = info(name)
         try:
             if not entry.bundled:
                 locate(entry)
-        except (FileNotFoundError, ValueError):  # nowhere, or with other contents
-            absent.append(name)
-    return absent
+        except (FileNotFoundError, ValueError) as error:  # nowhere, or with other contents
+            reasons[name] = str(error).splitlines()[-1].strip()
+    return reasons
+
+
+def told(reasons: dict[str, str]) -> str:
+    """Data sets that cannot be had, with the reasons, in lines."""
+    return f"{', '.join(reasons)} cannot be had\n" + "\n".join(f"  {name}: {why}" for name, why in reasons.items())

@@ -71,7 +71,7 @@ def _criteria(
     kinds = _chosen(machines, MACHINES, "machine")
     ways = _chosen(methods, (BEST, *METHODS), "method")
     if not summary:
-        run(results, _to_be_had(names, sets, "criteria"), kinds, ways, sizes or SIZES, splits)
+        run(results, _to_be_had(names, sets), kinds, ways, sizes or SIZES, splits)
     echo(summary_text(read(results)))
 
 
@@ -81,21 +81,19 @@ def _learned(results: Path, rows: int, splits: int, sets: str, methods: str, sum
     chosen = _chosen(methods, learned.METHODS, "method")
     if not summary:
         names = sets.split(",") if sets else list(learned.SETS)
-        learned.run(results, _to_be_had(names, sets, "learned"), chosen, splits, rows)
+        learned.run(results, _to_be_had(names, sets), chosen, splits, rows)
     echo(learned.summary(results))
 
 
-def _to_be_had(names: list[str], asked: str, study: str) -> list[str]:
+def _to_be_had(names: list[str], asked: str) -> list[str]:
     """The data sets that can be had; an error if one that was asked for cannot, before any work."""
-    from .at_hand import not_to_be_had
+    from .at_hand import not_to_be_had, told
 
     absent = not_to_be_had(names)
-    if not absent:
-        return names
-    told = f"{', '.join(absent)} cannot be had: `onefit datasets --check {study}` says why"
-    if asked or len(absent) == len(names):
-        raise ValueError(f"{told}.")
-    note(f"left out: {told}")
+    if absent and (asked or len(absent) == len(names)):
+        raise ValueError(told(absent))
+    if absent:
+        note(f"left out: {told(absent)}")
     return [name for name in names if name not in absent]
 
 

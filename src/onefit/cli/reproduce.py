@@ -192,7 +192,7 @@ def _run(
     jobs: int,
 ) -> None:
     from ..studies.runner import missing, run, tasks_of
-    from .at_hand import not_to_be_had
+    from .at_hand import not_to_be_had, told
     from .narration import bar
 
     protocol = study.protocol
@@ -202,7 +202,7 @@ def _run(
         return
     absent = not_to_be_had(dict.fromkeys(protocol.source(name) for name, _ in tasks))
     if absent:
-        note(f"{', '.join(absent)} cannot be had, and their cells fail: `onefit datasets --check {study.key}` says why")
+        note(f"cells will fail: {told(absent)}")
     with bar(f"{study.key}", len(tasks)) as advance:
         run(protocol, journal, tasks, workers=jobs, time_budget=time_budget,
             tell=lambda cell: advance(f"{cell.task[0]} {cell.task[1]}", cell.error))  # fmt: skip

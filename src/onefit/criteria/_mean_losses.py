@@ -52,11 +52,11 @@ def check_correlation(correlation: Any) -> None:
 
 
 def fold_means(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> Array:
-    """Mean loss of every split (E, J); of leave-one-out the loss of every row."""
+    """Mean loss of every split (E, J), ``loss`` as in ``mean_loss``; of leave-one-out the loss of every row."""
     losses = held_out_losses(evidence, held, loss)
     if held.folds.leave_one_out:
         return losses[0]
-    return np.stack(list(map(mean_of_rows, losses, _tested_weights(evidence, held))), axis=1)
+    return np.stack(list(map(mean_of_rows, losses, _tested_weights(evidence, held, loss))), axis=1)
 
 
 def tested_share(held: OutOfFold) -> float:
@@ -75,26 +75,34 @@ def fold_moments(means: Array, correlation: float) -> tuple[Array, Array]:
     return variance, correlation * variance
 
 
-def mean_loss(evidence: Evidence, held: OutOfFold, loss: Loss | None, aggregate: str) -> Array:
-    """Mean held-out loss (E,); ``loss`` as in ``held_out_losses``.
+def mean_loss(
+    evidence: Evidence, held: OutOfFold, loss: Loss | None, aggregate: str, usual: Loss | None = None
+) -> Array:
+    """Mean held-out loss (E,); a ``loss`` of None is the ``usual`` one, and without that as in ``held_out_losses``.
 
     ``aggregate="points"`` pools all tested rows, ``"folds"`` averages the folds' means.
     """
-    losses, weights = held_out_losses(evidence, held, loss), _tested_weights(evidence, held)
+    losses = held_out_losses(evidence, held, usual if loss is None else loss)
+    weights = _tested_weights(evidence, held, loss)
     if aggregate == "points":
         given = None if weights[0] is None else np.concatenate(weights)
         return mean_of_rows(np.concatenate(losses, axis=1), given)
     return np.asarray(np.mean(list(map(mean_of_rows, losses, weights)), axis=0))
 
 
-def _tested_weights(evidence: Evidence, held: OutOfFold) -> list[Any]:
-    """Weights of the tested rows of each split, as scorers have them; None if they count alike.
+def _tested_weights(evidence: Evidence, held: OutOfFold, loss: Loss | None) -> list[Any]:
+    """Weights of the tested rows of each split; None if they count alike.
 
-    So they do in leave-one-out: a fold of one row is not weighed either.
+    They are those of a search by the same ``loss``: the machine's where a loss is given, else those of its scorer. In
+    leave-one-out rows count alike, as a fold of one row is not weighed either.
     """
-    if evidence.loss_weights is None or held.folds.leave_one_out:
+    weights = evidence.score_weights if loss is None else evidence.loss_weights
+    if weights is None or held.folds.leave_one_out:
         return [None] * len(held.tested)
-    return [evidence.loss_weights[rows] for rows in held.tested]
+    parts = [weights[rows] for rows in held.tested]
+    if not all(part.any() for part in parts):
+        evidence.reasons.append("the tested rows of a fold all have weight zero")
+    return parts
 
 
 def trainable(evidence: Evidence, held: OutOfFold) -> bool:
@@ -133,10 +141,9 @@ def held_out_gradient(
     values = tangent.values
     if any(np.isnan(part).any() for part in values):
         raise NotDifferentiableError("A fold trains without one of the classes: its values have no derivatives.")
-    given = evidence.loss_weights
-    if given is None or all(len(rows) == 1 for rows in tested):  # a fold of one row is not weighed
-        given = np.ones(evidence.n)
-    weights = [given[rows] for rows in tested]
+    left_out = len(tested) == evidence.n and all(len(rows) == 1 for rows in tested)
+    given = None if left_out else evidence.loss_weights  # as in ``_tested_weights``
+    weights = [np.ones(len(rows)) if given is None else given[rows] for rows in tested]
     everything = sum(float(part.sum()) for part in weights)
     total, slopes = 0.0, []
     for rows, part, own in zip(tested, values, weights):

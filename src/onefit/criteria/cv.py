@@ -28,7 +28,8 @@ class CV(Criterion):
     error of a regression. A row of several columns has the mean of their losses: one-vs-rest columns, or the pairs of
     classes that its class is in, +1 for the class that sorts last.
 
-    A search averages folds, and without ``loss`` takes its ``scoring``.
+    A search averages folds, and without ``loss`` takes its ``scoring``, whose weights of tested rows are those of
+    ``GridSearchCV``; a given loss weighs them as the machine does.
 
     Cost    one factorisation of K and O(Σ l_i² n) for folds of l_i rows.
     Oracle  retraining on every fold.

@@ -24,7 +24,8 @@ class CVKS(Criterion):
     hinge for support vector classification (of several classes the mean over the pairs that a row's class is in),
     epsilon-insensitive for support vector regression. Held-out values are exact, or with ``order`` those of the
     influence-function series of that order (Section VI of the paper), as in ``BIF``. The paper averages the folds'
-    means, ``aggregate="folds"``. In a search tested rows count by their ``sample_weight``, as in ``CV``.
+    means, ``aggregate="folds"``. In a search tested rows count by their ``sample_weight``
+    where they do in one by ``CV`` with the same ``loss``.
 
     Cost    that of exact cross-validation, and a pass over K.
     Oracle  retraining on every fold, and the largest eigenvalue of every K - K^i.
@@ -87,5 +88,4 @@ class CVKS(Criterion):
         """Held-out loss plus penalty of every candidate."""
         penalty = float(self.eta) / evidence.n * stability_of(evidence, self.norm)  # first: it reads the Gram matrix
         held = evidence.held(self._series(), self.scale_penalty)
-        loss = evidence.machine.learner.loss if self.loss is None else self.loss
-        return mean_loss(evidence, held, loss, self.aggregate) + penalty
+        return mean_loss(evidence, held, self.loss, self.aggregate, evidence.machine.learner.loss) + penalty

@@ -38,6 +38,8 @@ def encode(path: Path, encoding: str) -> bytes:
     """
     what, _, kept = encoding.partition("@")
     text = path.read_text(encoding="utf-8")
+    if not text.strip():
+        raise fault(path, "holds no line with text.")
     if what:
         lines = _rewritten(path, what, _attributes(path, text), complete=kept == COMPLETE)
     else:
@@ -49,7 +51,7 @@ def encode(path: Path, encoding: str) -> bytes:
 
 
 def _attributes(path: Path, text: str) -> Attributes:
-    """The attributes of a file, whose form its text shows."""
+    """The attributes of a file, whose form its text shows; numbers are finite, and no column is without any."""
     if "@data" in text.lower():
         attributes, columns = read_attributes(path)
         return {attribute.name: (attribute, column) for attribute, column in zip(attributes, columns)}
@@ -58,6 +60,8 @@ def _attributes(path: Path, text: str) -> Attributes:
         names, table = ["label"], np.column_stack([np.asarray(read.y), read.X])
     else:
         names, table = [], _numbers_between(text)
+    if np.isinf(table).any() or np.isnan(table).all(axis=0).any():
+        raise fault(path, "holds a column without numbers, or an infinite one.")
     names += [str(position) for position in range(1, table.shape[1] - len(names) + 1)]
     return {name: (Attribute(name, "numeric"), column) for name, column in zip(names, table.T)}
 
@@ -66,7 +70,7 @@ def _numbers_between(text: str) -> NDArray[np.float64]:
     """The numbers between commas or blanks, NaN for any other text; a first line of names is left out."""
     delimiter = "," if "," in text else None
     table = np.genfromtxt(text.splitlines(), delimiter=delimiter, ndmin=2)
-    return table[1:] if np.isnan(table[0]).all() else table
+    return table[1:] if len(table) and np.isnan(table[0]).all() else table
 
 
 def _rewritten(path: Path, what: str, table: Attributes, *, complete: bool) -> list[str]:

@@ -55,7 +55,8 @@ class Evidence:
     Everything is computed when it is first asked for, from one Gram matrix of all rows, and kept. ``hold_out(series,
     scale_penalty)`` gives out-of-fold values; ``spectral`` says that some criterion reads a spectrum, so that one
     shall serve them all. ``reasons`` say why values are missing.
-    ``loss_weights`` are those of the rows in mean held-out losses, as scorers have them (None: equal).
+    ``loss_weights`` are those of the rows in mean held-out losses that are asked for, ``score_weights`` in those of
+    predictions, as a search's scorer has them (None: equal).
     """
 
     gram: Gram
@@ -66,6 +67,7 @@ class Evidence:
     spectral: bool = False
     reasons: list[str] = field(default_factory=list)
     loss_weights: Array | None = None
+    score_weights: Array | None = None
     _cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     @property

@@ -228,8 +228,9 @@ def appraisal_of(grams: _KernelGrams | SharedGram, path: Path, settings: Setting
         return known[series, scale_penalty]
 
     evidence = Evidence(
-        grams.whole, settings.target, path, out_of_fold, settings.present, loss_weights=settings.loss_weights
-    )
+        grams.whole, settings.target, path, out_of_fold, settings.present,
+        loss_weights=settings.loss_weights, score_weights=settings.score_weights,
+    )  # fmt: skip
     strict = [not settings.scored and number == 0 for number in range(len(settings.criteria))]
     return Appraisal(settings.criteria, evidence, grams.judged, strict)
 

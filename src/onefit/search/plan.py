@@ -362,6 +362,7 @@ def _settings(request: Request, planned: Plan, target: Labels | None) -> Setting
         scored=request.criterion.scores,
         target=target,
         loss_weights=weight,
+        score_weights=None if request.scoring is None else request.scoring.weights,
         deadline=request.deadline,
     )
 

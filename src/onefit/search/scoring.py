@@ -117,6 +117,12 @@ class Scoring:
         return scorer if isinstance(scorer, LossScorer) else None
 
     @property
+    def weights(self) -> np.ndarray | None:
+        """Weights of the rows in the first metric; None if it has none."""
+        weights = next(iter(self.metrics.values())).params.get("sample_weight")
+        return None if weights is None else np.asarray(weights, dtype=float)
+
+    @property
     def reads_labels(self) -> bool:
         """True if every metric is known to read nothing but the labels of classes."""
         return all(metric.twin is TWINS["accuracy"] for metric in self.metrics.values())

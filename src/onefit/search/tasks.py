@@ -230,7 +230,8 @@ class Settings:
     criteria: tuple[Criterion, ...] = ()
     scored: bool = True
     target: Labels | None = None  # as criteria without a machine read it
-    loss_weights: np.ndarray | None = None  # of rows in criteria that average held-out losses
+    loss_weights: np.ndarray | None = None  # of tested rows in criteria with a loss
+    score_weights: np.ndarray | None = None  # of tested rows in scores
     deadline: Deadline = field(default_factory=Deadline)
     streaming: Streaming = field(default_factory=Streaming)
 

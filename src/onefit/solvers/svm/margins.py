@@ -10,19 +10,17 @@ from ..._arrays import Array
 from ...data import Targets
 from ...gram import Gram
 from ...machines.capabilities import Ball, Margin
-from .bias import undetermined_bias
 from .diagonal import diagonal_solution
 from .dual import Dual, Solution
 from .learner import SupportVectorLearner
 from .solver import solver_on
-from .subproblem import solve_along_path
+from .subproblem import solve_along_path, start_key
 
 
 def margin_path(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
     """For every C, from small to large, a list of the machines of each column of the targets.
 
-    Solutions that out-of-fold values left with the Gram matrix are where problems start from, and the other way round.
-    Cost: for each C and column as ``Solver.solve``.
+    They are left with the Gram matrix, for problems of out-of-fold values to start from. Cost: as ``Solver.path``.
     """
     weights = targets.whole_weights
     weights = np.ones(gram.n) if weights is None else weights
@@ -44,24 +42,20 @@ class _Column:
         """The machine for every C."""
         duals = [self.learner.dual(self.targets, float(C), self.weights) for C in penalties]
         if self.identity is None:
-            solutions = self._solutions(duals, penalties)
+            solutions = self._solutions(penalties)
         else:
             solutions = [diagonal_solution(dual, self.identity[0]) for dual in duals]
         return [self._margin(dual, solution) for dual, solution in zip(duals, solutions)]
 
-    def _solutions(self, duals: list[Dual], penalties: Array) -> list[Solution]:
-        """From known solutions if there is one for every C, else along the path of penalties."""
-        starts, solver = self.gram.starts, solver_on(self.gram, self.members)
-        keys = [(type(self.learner), self.number, float(C)) for C in penalties]
+    def _solutions(self, penalties: Array) -> list[Solution]:
+        """Those along the path of penalties; out-of-fold values may start from them."""
         begin = time.perf_counter()
-        if all(key in starts for key in keys):
-            found = [solver.solve(dual, dual.within(starts[key])) for key, dual in zip(keys, duals)]
-            solved = len(found)
-        else:
-            path = solve_along_path(solver, self.learner.dual(self.targets, 1.0, self.weights), penalties)
-            found, solved = [path.at(k) for k in range(len(penalties))], path.solved
-            starts.update((key, solution.beta) for key, solution in zip(keys, found))
-        self.gram.problem.ledger.add("full solution", solved, time.perf_counter() - begin)
+        unit = self.learner.dual(self.targets, 1.0, self.weights)
+        path = solve_along_path(solver_on(self.gram, self.members), unit, penalties)
+        found = [path.at(k) for k in range(len(penalties))]
+        for C, solution in zip(penalties, found):
+            self.gram.starts[start_key(self.learner, self.number, float(C))] = solution.beta
+        self.gram.problem.ledger.add("full solution", path.solved, time.perf_counter() - begin)
         return found
 
     def _margin(self, dual: Dual, solution: Solution) -> Margin:
@@ -75,13 +69,11 @@ class _Column:
         if len(others) and self.identity is None:
             support = np.flatnonzero(solution.beta)
             values[others] = self.gram.dense()[np.ix_(others, self.members[support])] @ solution.beta[support]
-        interval = undetermined_bias(dual, solution)
-        b = solution.b if interval is None else sum(interval) / 2  # as machines are delivered
         return Margin(
             labels=np.where(self.y == 0, 0.0, np.sign(self.y)),
             beta=spread(solution.beta),
-            intercept=b,
-            values=values + b,
+            intercept=solution.b,
+            values=values + solution.b,
             upper=spread(np.maximum(dual.upper, -dual.lower)),
             ridge=spread(dual.ridge),
             bias=dual.bias,
