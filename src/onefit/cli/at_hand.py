@@ -27,7 +27,7 @@ def whereabouts(entry: Any) -> dict[str, str]:
 
 
 def not_to_be_had(names: Iterable[str]) -> dict[str, str]:
-    """Those of the data sets whose file is nowhere, and why; what has an address is downloaded now."""
+    """Data sets whose file is nowhere, with the reason; what has an address is downloaded now."""
     from ..datasets.loading import locate
     from ..datasets.registry import info
 

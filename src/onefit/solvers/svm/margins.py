@@ -48,7 +48,7 @@ class _Column:
         return [self._margin(dual, solution) for dual, solution in zip(duals, solutions)]
 
     def _solutions(self, penalties: Array) -> list[Solution]:
-        """Those along the path of penalties; out-of-fold values may start from them."""
+        """Solutions along the path of penalties, which out-of-fold values may start from."""
         begin = time.perf_counter()
         unit = self.learner.dual(self.targets, 1.0, self.weights)
         path = solve_along_path(solver_on(self.gram, self.members), unit, penalties)
