@@ -50,6 +50,18 @@ def test_ties_for_the_best_are_all_best():
     assert marks_of(outcome) == {("a", "", "A"): "best", ("a", "", "B"): "best", ("a", "", "C"): "worse"}
 
 
+def test_rounding_does_not_choose_among_the_best():
+    """B is A in another order, whose sum rounds to less; C is A and a little, which only beside A is significant."""
+    first = np.array([13, 16, 16, 10, 28, 11, 20, 11]) / 7
+    second = first[[5, 4, 0, 1, 2, 6, 3, 7]]
+    assert 0 < first.mean() - second.mean() < 1e-12
+    third = first + np.array([0.10, 0.11, 0.09, 0.10, 0.12, 0.10, 0.08, 0.10])
+    assert stats.ttest_rel(third, first, alternative="greater").pvalue < 0.001
+    assert stats.ttest_rel(third, second, alternative="greater").pvalue > 0.3
+    marks = marks_of(outcome_of({("a", ""): {"A": first.tolist(), "B": second.tolist(), "C": third.tolist()}}))
+    assert list(marks.values()) == ["best", "best", "worse"]
+
+
 def test_one_split_marks_only_the_best():
     marks = marks_of(outcome_of({("a", ""): {"A": [1.0], "B": [2.0]}}))
     assert list(marks.values()) == ["best", ""]

@@ -159,7 +159,10 @@ def _summary(outcome: Outcome, cell: Cell, mark: str) -> CellSummary:
 
 
 def _row_marks(outcome: Outcome, dataset: str, setting: str) -> dict[str, str]:
-    """The mark of each method on one row: best means the lowest mean loss, also of several that tie for it."""
+    """The mark of each method on one row: best means the lowest mean loss, also of several that tie for it.
+
+    Others are compared with the first of these, in the order of methods: rounding shall not choose.
+    """
     if outcome.study.protocol.kind != "selection":
         return {}
     sign = _sign(outcome)
@@ -170,10 +173,11 @@ def _row_marks(outcome: Outcome, dataset: str, setting: str) -> dict[str, str]:
             means[method] = sign * float(np.mean(values))
     if len(means) < 2:
         return {}
-    best = min(means, key=lambda method: means[method])
-    marks = {}
-    for method, mean in means.items():
-        if abs(mean - means[best]) <= ROUNDING * abs(mean):
+    lowest = min(means.values())
+    tied = [method for method, mean in means.items() if abs(mean - lowest) <= ROUNDING * abs(mean)]
+    best, marks = tied[0], {}
+    for method in means:
+        if method in tied:
             marks[method] = BEST
             continue
         test = paired_t_test(*_paired_losses(outcome, dataset, setting, best, method))
