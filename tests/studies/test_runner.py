@@ -39,6 +39,12 @@ def journals(tmp_path_factory):
 
 
 @pytest.mark.slow
+def test_a_protocol_with_few_splits_has_them_of_large_data_sets_too():
+    protocol = replace(PROTOCOL, splits=1, fewer_splits=(("b", 2),))
+    assert protocol.splits_of("b") == 1
+    assert tasks_of(protocol, ["a", "b"]) == [("a", 0), ("b", 0)]
+
+
 def test_numbers_do_not_depend_on_workers_or_interruptions(journals):
     found, _ = journals
     records = [{task: cell.records for task, cell in journal.read(PROTOCOL).items()} for journal in found.values()]

@@ -92,8 +92,8 @@ class Protocol:
         return dict(self.sources).get(dataset, dataset)
 
     def splits_of(self, dataset: str) -> int:
-        """How many splits a data set has."""
-        return dict(self.fewer_splits).get(dataset, self.splits)
+        """How many splits a data set has: those of the protocol, at most."""
+        return min(self.splits, dict(self.fewer_splits).get(dataset, self.splits))
 
     def row_limit(self, dataset: str) -> int | None:
         """How many rows of a data set are used: None for all."""

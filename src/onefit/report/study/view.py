@@ -295,7 +295,8 @@ def progress(outcome: Outcome) -> str:
     protocol = outcome.study.protocol
     total = protocol.splits
     if outcome.datasets and all(outcome.n_splits(name) == protocol.splits_of(name) for name in outcome.datasets):
-        fewer = [f"{splits} on {name}" for name, splits in protocol.fewer_splits if name in outcome.datasets]
+        large = [name for name in outcome.datasets if protocol.splits_of(name) < total]
+        fewer = [f"{protocol.splits_of(name)} on {name}" for name in large]
         return "; ".join([f"all {total} splits on {_count(len(outcome.datasets) - len(fewer))}", *fewer])
     by_number: dict[int, list[str]] = {}
     for dataset in outcome.datasets:
