@@ -383,8 +383,8 @@ def test_the_risk_is_that_of_the_delivered_machine(seed, kind, C):
 
 @seeds
 @pytest.mark.parametrize("kind", [SVC, L2SVC, SVR])
-def test_values_do_not_depend_on_where_problems_start(seed, kind):
-    """With many folds the problems of cross-validation start from the machines that criteria have found, or alone."""
+def test_values_do_not_depend_on_criteria_beside(seed, kind):
+    """Machines on all rows, whose problems many folds start from, are found by several criteria or by one."""
     K, y = problem("medium", seed)
     y = y if kind is not SVR else y + points(seed, len(K))[:, 0]
     grid = {"C": np.logspace(-2, 3, 6)}

@@ -24,8 +24,8 @@ class CVKS(Criterion):
     hinge for support vector classification (of several classes the mean over the pairs that a row's class is in),
     epsilon-insensitive for support vector regression. Held-out values are exact, or with ``order`` those of the
     influence-function series of that order (Section VI of the paper), as in ``BIF``. The paper averages the folds'
-    means, ``aggregate="folds"``. In a search tested rows count by their ``sample_weight``
-    where they do in one by ``CV`` with the same ``loss``.
+    means, ``aggregate="folds"``. In a search tested rows count by their ``sample_weight`` where they do
+    in one by ``CV`` with the same ``loss``.
 
     Cost    that of exact cross-validation, and a pass over K.
     Oracle  retraining on every fold, and the largest eigenvalue of every K - K^i.

@@ -14,25 +14,25 @@ from .diagonal import diagonal_solution
 from .dual import Dual, Solution
 from .learner import SupportVectorLearner
 from .solver import solver_on
-from .subproblem import solve_along_path, start_key
+from .subproblem import solve_along_path
 
 
 def margin_path(learner: SupportVectorLearner, gram: Gram, targets: Targets, penalties: Array) -> list[list[Margin]]:
     """For every C, from small to large, a list of the machines of each column of the targets.
 
-    They are left with the Gram matrix, for problems of out-of-fold values to start from. Cost: as ``Solver.path``.
+    Cost: as ``Solver.path``.
     """
     weights = targets.whole_weights
     weights = np.ones(gram.n) if weights is None else weights
-    columns = [_Column(learner, gram, targets.Y[:, k], k, weights) for k in range(targets.Y.shape[1])]
+    columns = [_Column(learner, gram, y, weights) for y in targets.Y.T]
     return [list(row) for row in zip(*(column.margins(penalties) for column in columns))]
 
 
 class _Column:
     """One pair of classes, or a regression: its rows and weights."""
 
-    def __init__(self, learner: SupportVectorLearner, gram: Gram, y: Array, number: int, weights: Array) -> None:
-        self.learner, self.gram, self.y, self.number = learner, gram, y, number
+    def __init__(self, learner: SupportVectorLearner, gram: Gram, y: Array, weights: Array) -> None:
+        self.learner, self.gram, self.y = learner, gram, y
         self.members = learner.rows(y)
         self.weights = weights[self.members]
         self.targets = np.ascontiguousarray(y[self.members])
@@ -48,15 +48,12 @@ class _Column:
         return [self._margin(dual, solution) for dual, solution in zip(duals, solutions)]
 
     def _solutions(self, penalties: Array) -> list[Solution]:
-        """Solutions along the path of penalties, which out-of-fold values may start from."""
+        """Solutions along the path of penalties."""
         begin = time.perf_counter()
         unit = self.learner.dual(self.targets, 1.0, self.weights)
         path = solve_along_path(solver_on(self.gram, self.members), unit, penalties)
-        found = [path.at(k) for k in range(len(penalties))]
-        for C, solution in zip(penalties, found):
-            self.gram.starts[start_key(self.learner, self.number, float(C))] = solution.beta
         self.gram.problem.ledger.add("full solution", path.solved, time.perf_counter() - begin)
-        return found
+        return [path.at(k) for k in range(len(penalties))]
 
     def _margin(self, dual: Dual, solution: Solution) -> Margin:
         def spread(part: Array) -> Array:

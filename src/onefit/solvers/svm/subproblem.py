@@ -21,7 +21,6 @@ from .solver import PathSolution, Solver, block, solver_of, solver_on
 
 if TYPE_CHECKING:
     from .held_out import Run
-    from .learner import SupportVectorLearner
 
 Solved = Iterator[tuple[int, Solution, Dual]]
 """(split, its solution, its problem)."""
@@ -183,7 +182,7 @@ class Subproblem:
         self.run.gram.starts[self._key(C)] = solution.beta
 
     def _key(self, C: float) -> tuple[type, int, float]:
-        return start_key(self.run.learner, self.number, C)
+        return type(self.run.learner), self.number, C
 
     def solve(self, C: float, watch: Watch | None = None) -> Solved:
         """Every split that can be trained on and that ``watch`` does not close, from the full-data solution.
@@ -311,11 +310,6 @@ class Subproblem:
         if SCARCE * len(support) < gram.n or len(self.members) < gram.n:
             return np.asarray(block(K, rows, self.members[support]) @ beta[support] + b)
         return np.asarray(K[rows] @ beta + b)
-
-
-def start_key(learner: SupportVectorLearner, number: int, C: float) -> tuple[type, int, float]:
-    """Where a Gram matrix keeps the full-data coefficients of a column of the targets, whatever epsilon and weights."""
-    return type(learner), number, C
 
 
 def solve_along_path(solver: Solver, unit: Dual, penalties: Array) -> PathSolution:
